@@ -1,0 +1,1 @@
+"""Labelled sets, scores and benches. Not shipped in the wheel."""

@@ -1,0 +1,1 @@
+"""Training of the bundled models; needs the workshop environment."""

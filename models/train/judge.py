@@ -100,8 +100,12 @@ def train(
                 rate_now = step * batch / (time.monotonic() - began)
                 log.info(
                     "epoch %d step %d/%d loss %.3f  %.0f ex/s",
-                    epoch, step, steps, running / 100, rate_now,
-                )  # fmt: skip
+                    epoch,
+                    step,
+                    steps,
+                    running / 100,
+                    rate_now,
+                )
                 running = 0.0
 
 
@@ -118,9 +122,13 @@ def probabilities(
     for start in range(0, len(order), 64):
         part = order[start : start + 64]
         inputs = tokenizer(
-            [pairs[i][0] for i in part], [pairs[i][1] for i in part],
-            truncation=True, max_length=MAX_TOKENS, padding=True, return_tensors="pt",
-        )  # fmt: skip
+            [pairs[i][0] for i in part],
+            [pairs[i][1] for i in part],
+            truncation=True,
+            max_length=MAX_TOKENS,
+            padding=True,
+            return_tensors="pt",
+        )
         out[part] = torch.softmax(model(**inputs).logits, -1).numpy()
     return out
 
@@ -146,15 +154,20 @@ def score(
         contradiction, np.array([g == "contradiction" for g in gold]), 0.01
     )
     return {
-        "pairs": len(rows), "macro_f1": mean, **{f"f1_{k}": v for k, v in each.items()},
-        "caught_at_1pct": caught, "threshold_at_1pct": threshold,
-    }  # fmt: skip
+        "pairs": len(rows),
+        "macro_f1": mean,
+        **{f"f1_{k}": v for k, v in each.items()},
+        "caught_at_1pct": caught,
+        "threshold_at_1pct": threshold,
+    }
 
 
 def main() -> None:
     """Parse arguments, train, save, print dev scores."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--base", type=Path, required=True, help="folder of the encoder to start from")
+    parser.add_argument(
+        "--base", type=Path, required=True, help="folder of the encoder to start from"
+    )
     parser.add_argument("--public", type=Path, help="folder of the public pairs (stage 1)")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stage", choices=("1", "2", "both"), default="both")
@@ -178,8 +191,16 @@ def main() -> None:
             parser.error("--public is needed for stage 1: the folder that holds the public pairs")
         examples = public_examples(args.public, split="train", seed=args.seed)
         log.info("stage 1: %d examples", len(examples))
-        train(model, tokenizer, examples, epochs=args.epochs[0], rate=args.rate[0],
-              batch=args.batch, seed=args.seed, smoothing=0.05)  # fmt: skip
+        train(
+            model,
+            tokenizer,
+            examples,
+            epochs=args.epochs[0],
+            rate=args.rate[0],
+            batch=args.batch,
+            seed=args.seed,
+            smoothing=0.05,
+        )
         model.save_pretrained(args.out / "stage1")
         tokenizer.save_pretrained(args.out / "stage1")
         log.info("stage 1 dev %s", json.dumps(score(model, tokenizer, SETS / "dev")))
@@ -187,8 +208,16 @@ def main() -> None:
         rows = [r for path in sorted((SETS / "train").glob("*.jsonl")) for r in read_jsonl(path)]
         examples = memory_examples(rows)
         log.info("stage 2: %d examples of %d pairs", len(examples), len(rows))
-        train(model, tokenizer, examples, epochs=args.epochs[1], rate=args.rate[1],
-              batch=args.batch, seed=args.seed + 1, smoothing=0.05)  # fmt: skip
+        train(
+            model,
+            tokenizer,
+            examples,
+            epochs=args.epochs[1],
+            rate=args.rate[1],
+            batch=args.batch,
+            seed=args.seed + 1,
+            smoothing=0.05,
+        )
         model.save_pretrained(args.out / "stage2")
         tokenizer.save_pretrained(args.out / "stage2")
         log.info("stage 2 dev %s", json.dumps(score(model, tokenizer, SETS / "dev")))

@@ -1,0 +1,201 @@
+"""Turns "backend:model" names into objects, and holds the three a run needs.
+
+Nothing heavy is imported here: a backend's module is imported when its name is resolved, its
+session is made when it is first asked something. Other packages add backends through the entry
+point group `consolidate.backends`: the entry point's name is the backend's name, and what it
+loads (a module will do) has functions `embedder`, `extractor`, `classifier`, as many as it
+offers, each taking `(model, options)`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata
+from types import MappingProxyType
+from typing import Any, Final, Literal, Protocol, cast
+
+from consolidate.errors import BackendError, ConsolidateError, InputError
+from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "BackendSettings",
+    "Backends",
+    "Options",
+    "backend_names",
+    "resolve_classifier",
+    "resolve_embedder",
+    "resolve_extractor",
+]
+
+ENTRY_POINT_GROUP: Final = "consolidate.backends"
+
+Role = Literal["embedder", "extractor", "classifier"]
+
+_BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
+    {
+        "onnx": {
+            "embedder": "consolidate.backends.onnx_embedder",
+            "classifier": "consolidate.backends.onnx_classifier",
+        },
+        "rules": {"extractor": "consolidate.backends.rules"},
+        "fake": dict.fromkeys(
+            ("embedder", "extractor", "classifier"), "consolidate.backends.fake"
+        ),
+    }
+)  # fmt: skip
+_PROTOCOLS: Final[Mapping[Role, type]] = MappingProxyType(
+    {
+        "embedder": Embedder,
+        "extractor": EntityExtractor,
+        "classifier": ContradictionClassifier,
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a backend may be told beside the name of the model."""
+
+    threads: int = 0
+    """Threads to compute on; 0 is the number of cores, at most 4."""
+    known: tuple[str, ...] = ()
+    """Extractors: names and aliases that count as names wherever they stand."""
+
+
+class BackendSettings(Protocol):
+    """The part of the settings that chooses backends."""
+
+    @property
+    def embedder(self) -> str:
+        """Such as `onnx:minilm`."""
+
+    @property
+    def extractor(self) -> str:
+        """Such as `rules`."""
+
+    @property
+    def classifier(self) -> str:
+        """Such as `onnx:judge`."""
+
+    @property
+    def threads(self) -> int:
+        """Threads to compute on; 0 is the number of cores, at most 4."""
+
+
+def resolve_embedder(spec: str, *, options: Options | None = None) -> Embedder:
+    """Make the embedder named by `spec`, e.g. `onnx:minilm`, `onnx:/path/to/folder`, `fake`.
+
+    Raises:
+        InputError: No backend of this name offers an embedder.
+        BackendError: Its files or its package can't be used.
+    """
+    return cast("Embedder", _resolve("embedder", spec, options))
+
+
+def resolve_extractor(spec: str, *, options: Options | None = None) -> EntityExtractor:
+    """Make the extractor named by `spec`, e.g. `rules`, `fake`.
+
+    Raises:
+        InputError: No backend of this name offers an extractor.
+        BackendError: Its files or its package can't be used.
+    """
+    return cast("EntityExtractor", _resolve("extractor", spec, options))
+
+
+def resolve_classifier(spec: str, *, options: Options | None = None) -> ContradictionClassifier:
+    """Make the classifier named by `spec`, e.g. `onnx:judge`, `onnx:/path/to/folder`, `fake`.
+
+    Raises:
+        InputError: No backend of this name offers a classifier.
+        BackendError: Its files or its package can't be used.
+    """
+    return cast("ContradictionClassifier", _resolve("classifier", spec, options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backends:
+    """The three models of a run."""
+
+    embedder: Embedder
+    extractor: EntityExtractor
+    classifier: ContradictionClassifier
+
+    @classmethod
+    def load(cls, settings: BackendSettings, *, known: Iterable[str] = ()) -> Backends:
+        """Resolve the three names in `settings`. Files are checked, no session is made yet."""
+        options = Options(threads=settings.threads, known=tuple(known))
+        return cls(
+            embedder=resolve_embedder(settings.embedder, options=options),
+            extractor=resolve_extractor(settings.extractor, options=options),
+            classifier=resolve_classifier(settings.classifier, options=options),
+        )
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """Role to identity, as plans and runs record it."""
+        return {
+            "embedder": self.embedder.identity,
+            "extractor": self.extractor.identity,
+            "classifier": self.classifier.identity,
+        }
+
+    def knowing(self, names: Iterable[str]) -> Backends:
+        """These backends with an extractor that also knows `names`, if it can be told names.
+
+        The extractor's identity changes with the names, so cached mentions are not mixed up. Give
+        it declared names; feeding found ones back would make every run extract anew.
+        """
+        knowing = getattr(self.extractor, "knowing", None)
+        return self if knowing is None else replace(self, extractor=knowing(names))
+
+
+def backend_names(role: Role) -> tuple[str, ...]:
+    """The backends that may offer `role`, built-in and installed, sorted."""
+    built_in = {name for name, roles in _BUILT_IN.items() if role in roles}
+    return tuple(sorted(built_in | {point.name for point in _entry_points()}))
+
+
+def _entry_points() -> list[metadata.EntryPoint]:
+    # A stranger's package never takes the place of a built-in backend.
+    found = metadata.entry_points(group=ENTRY_POINT_GROUP)
+    return [point for point in found if point.name not in _BUILT_IN]
+
+
+def _resolve(role: Role, spec: str, options: Options | None) -> object:
+    backend, _, model = spec.strip().partition(":")
+    factory = getattr(_backend(role, backend, spec), role, None)
+    if factory is None:
+        raise InputError(f"the backend {backend!r} named in {spec!r} offers no {role}")
+    try:
+        made: object = factory(model, options or Options())
+    except ConsolidateError:
+        raise
+    except Exception as error:
+        raise BackendError(f"the {role} {spec!r} can't be made: {error!r}") from error
+    if not isinstance(made, _PROTOCOLS[role]):
+        raise BackendError(
+            f"the backend {backend!r} gave {type(made).__name__!r} for {spec!r}, which lacks what "
+            f"{_PROTOCOLS[role].__name__} in consolidate.protocols asks for"
+        )
+    return made
+
+
+def _backend(role: Role, backend: str, spec: str) -> Any:
+    if backend in _BUILT_IN:
+        module = _BUILT_IN[backend].get(role)
+        return None if module is None else importlib.import_module(module)
+    point = next((point for point in _entry_points() if point.name == backend), None)
+    if point is None:
+        raise InputError(
+            f"unknown backend {backend!r} in {spec!r}: the {role} must be one of "
+            f"{', '.join(backend_names(role))}, written as backend:model"
+        )
+    try:
+        return point.load()
+    except Exception as error:
+        raise BackendError(
+            f"the backend {backend!r} ({point.value}) can't be imported: {error!r}"
+        ) from error

@@ -1,0 +1,219 @@
+"""Model folders: where they are, whether they are whole, and the digest that identifies them.
+
+A folder holds `model.onnx`, `tokenizer.json`, `config.json` and perhaps a `manifest.json` with the
+size and SHA-256 of each. Bundled models lie in the package `consolidate_weights`. No session is
+made here and no ONNX read; this module knows bytes and JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from consolidate.errors import MissingExtraError, ModelFilesError
+
+__all__ = ["MANIFEST", "MODEL", "TOKENIZER", "ModelFiles", "bundled_folder", "bundled_names"]
+
+MODEL: Final = "model.onnx"
+TOKENIZER: Final = "tokenizer.json"
+CONFIG: Final = "config.json"
+MANIFEST: Final = "manifest.json"
+
+_REQUIRED: Final = (MODEL, TOKENIZER, CONFIG)
+# Weights kept beside the graph, and files that say how vectors are made of it.
+_OPTIONAL: Final = (
+    "model.onnx.data",
+    "model.onnx_data",
+    "1_Pooling/config.json",
+    "sentence_bert_config.json",
+)
+_WEIGHTS_PACKAGE: Final = "consolidate_weights"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFiles:
+    """A model folder that was read once and found whole."""
+
+    folder: Path
+    name: str
+    """From the model's own config, so that a copy in another place has the same name."""
+    config: Mapping[str, Any]
+    """`config.json`."""
+    digests: Mapping[str, str]
+    """File name to SHA-256."""
+    digest: str
+    """SHA-256 over names and digests of all files."""
+    size: int
+    """Bytes of all files."""
+
+    @classmethod
+    def find(cls, model: str, *, task: str) -> ModelFiles:
+        """Open a bundled model by name (`minilm`) or a folder by path.
+
+        Args:
+            model: What stands after `onnx:`.
+            task: `feature-extraction` or `text-classification`; a manifest that says otherwise is
+                refused.
+
+        Raises:
+            ModelFilesError: Missing, cut, changed, or made for another task.
+            MissingExtraError: The package with the bundled weights is not installed.
+        """
+        if not model:
+            raise ModelFilesError(
+                "'onnx' needs a model: onnx:NAME with NAME one of "
+                f"{', '.join(bundled_names()) or '(none installed)'}, or onnx:/path/to/folder"
+            )
+        looks_like_path = any(mark in model for mark in "/\\~.")
+        folder = Path(model).expanduser() if looks_like_path else bundled_folder(model)
+        return cls.open(folder, task=task)
+
+    @classmethod
+    def open(cls, folder: Path, *, task: str) -> ModelFiles:
+        """Read and check the files in `folder`; see `find`."""
+        if not folder.is_dir():
+            found = "a file" if folder.exists() else "nothing"
+            raise ModelFilesError(f"expected a folder with a model at {str(folder)!r}, found {found}")
+        missing = [name for name in _REQUIRED if not (folder / name).is_file()]
+        if missing:
+            present = sorted(path.name for path in folder.iterdir() if path.is_file())[:12]
+            raise ModelFilesError(
+                f"{str(folder)!r} is no model folder: expected {', '.join(_REQUIRED)}, missing "
+                f"{', '.join(missing)}, found {', '.join(present) or 'no files'}"
+            )
+        names = [*_REQUIRED, *(name for name in _OPTIONAL if (folder / name).is_file())]
+        sizes = {name: (folder / name).stat().st_size for name in names}
+        digests = {name: file_digest(folder / name) for name in names}
+        _check_manifest(folder, sizes, digests, task)
+        config = read_json(folder / CONFIG)
+        return cls(
+            folder=folder,
+            name=_name_of(config),
+            config=config,
+            digests=digests,
+            digest=_joined(digests),
+            size=sum(sizes.values()),
+        )
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file, if they are still those that were looked at."""
+        content = (self.folder / name).read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if found != self.digests[name]:
+            raise ModelFilesError(
+                f"{str(self.folder / name)!r} changed since it was looked at: expected sha256 "
+                f"{self.digests[name]}, found {found}; start again"
+            )
+        return content
+
+    def setting(self, name: str) -> Any:
+        """A value from the section `consolidate` of the config, or None."""
+        section = self.config.get("consolidate")
+        return section.get(name) if isinstance(section, dict) else None
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Names of the models in the installed weights package, sorted; empty without it."""
+    root = _weights_root()
+    if root is None:
+        return ()
+    return tuple(sorted(path.name for path in root.iterdir() if (path / MANIFEST).is_file()))
+
+
+def bundled_folder(name: str) -> Path:
+    """The folder of a bundled model.
+
+    Raises:
+        MissingExtraError: The weights package is not installed.
+        ModelFilesError: It holds no model of this name.
+    """
+    root = _weights_root()
+    if root is None:
+        raise MissingExtraError(
+            f"the bundled model {name!r} needs the package consolidate-weights: in a checkout run "
+            "`pip install ./models/weights`, or name a folder as onnx:/path/to/folder"
+        )
+    if name not in bundled_names():
+        raise ModelFilesError(
+            f"no bundled model is called {name!r}: expected one of "
+            f"{', '.join(bundled_names()) or '(none)'} in {str(root)!r}, or onnx:/path/to/folder"
+        )
+    return root / name
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        ModelFilesError: It is not one.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ModelFilesError(f"expected a JSON object in {str(path)!r}, found: {error}") from error
+    if not isinstance(value, dict):
+        raise ModelFilesError(
+            f"expected a JSON object in {str(path)!r}, found {type(value).__name__}"
+        )
+    return value
+
+
+def _weights_root() -> Path | None:
+    spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _check_manifest(
+    folder: Path, sizes: Mapping[str, int], digests: Mapping[str, str], task: str
+) -> None:
+    path = folder / MANIFEST
+    if not path.is_file():
+        return
+    manifest = read_json(path)
+    if manifest.get("task", task) != task:
+        raise ModelFilesError(
+            f"{str(folder)!r} holds a model for another task: expected {task}, found "
+            f"{manifest['task']}"
+        )
+    problems: list[str] = []
+    for name, entry in manifest.get("files", {}).items():
+        expected, size = entry.get("sha256"), entry.get("size")
+        if name not in digests:
+            problems.append(f"{name} is missing")
+        elif size != sizes[name]:
+            problems.append(f"{name}: expected {size} bytes, found {sizes[name]}")
+        elif expected != digests[name]:
+            problems.append(f"{name}: expected sha256 {expected}, found {digests[name]}")
+    if problems:
+        raise ModelFilesError(
+            f"the files in {str(folder)!r} are not those of its {MANIFEST}: {'; '.join(problems)}; "
+            "fetch or install the model again"
+        )
+
+
+def _name_of(config: Mapping[str, Any]) -> str:
+    section = config.get("consolidate")
+    own = section.get("name") if isinstance(section, dict) else None
+    candidates: Sequence[Any] = (own, config.get("_name_or_path"), config.get("model_type"))
+    for value in candidates:
+        if isinstance(value, str) and value.strip("/"):
+            return value.strip("/").rsplit("/", 1)[-1]
+    return "model"
+
+
+def _joined(digests: Mapping[str, str]) -> str:
+    lines = "".join(f"{name} {digests[name]}\n" for name in sorted(digests))
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The command line: the verbs of the package for people and schedulers."""

@@ -1,0 +1,70 @@
+"""The command line's root: which commands there are. Knows none of their work."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from consolidate.cli import demo, doctor, exchange, facts, inspect, review, runs, schedule
+from consolidate.cli.errors import ErrorsToExitCodes
+from consolidate.version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="consolidate",
+    cls=ErrorsToExitCodes,
+    help="Sleep for agent memory: merges what is said twice, retires what no longer holds, "
+    "says why, and can undo it. Local models, no network.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"consolidate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(facts.init)
+app.command()(facts.remember)
+app.command(name="import")(exchange.import_file)
+app.command(name="export")(exchange.export_file)
+app.command()(runs.plan)
+app.command()(runs.apply)
+app.command()(runs.run)
+app.command()(runs.undo)
+app.add_typer(review.app, name="review")
+app.command()(facts.history)
+app.command()(runs.report)
+app.command()(facts.stats)
+app.command()(inspect.settings)
+app.add_typer(inspect.models, name="models")
+app.command()(doctor.doctor)
+app.command()(schedule.schedule)
+app.command()(demo.demo)
+
+
+def main() -> None:
+    """Run the command line; the console script calls this."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that can't show a letter gets an escape, not a crash.
+            stream.reconfigure(errors="backslashreplace")
+    app()

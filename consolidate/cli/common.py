@@ -1,0 +1,149 @@
+"""What every command shares: options, settings, the store, the clock.
+
+Heavy modules are imported inside functions: `consolidate --help` must not wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from consolidate.settings import Resolved, Settings, resolve
+
+if TYPE_CHECKING:
+    from consolidate.store import Store
+
+__all__ = [
+    "Agent",
+    "Assign",
+    "Context",
+    "Db",
+    "Json",
+    "Profile",
+    "Timezone",
+    "context",
+    "utc_now",
+]
+
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="PATH",
+        help="The database; else CONSOLIDATE_DB, the settings file, or the data folder.",
+        show_default=False,
+    ),
+]
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent", metavar="NAME", help="Whose memory it is; else 'default'.", show_default=False
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document instead.")]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        "--timezone",
+        metavar="ZONE",
+        help="Zone of times without offset, such as Europe/Athens.",
+        show_default=False,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="How sure is sure enough: careful, balanced or eager.",
+        show_default=False,
+    ),
+]
+Assign = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set any setting for this call; may be repeated.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Settings of this call, and what is made from them."""
+
+    resolved: Resolved
+    as_json: bool
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        return self.resolved.settings
+
+    @property
+    def agent(self) -> str:
+        """Whose memory is worked on."""
+        return self.settings.agent
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self.settings.database
+
+    @contextmanager
+    def store(self, *, create: bool = False) -> Iterator[Store]:
+        """Open the store; `create` makes file and folder where there are none."""
+        from consolidate.store import Store
+
+        if create and not self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with Store.open(self.path, create=create) as store:
+            yield store
+
+
+def context(
+    db: str | None,
+    agent: str | None,
+    as_json: bool,
+    *,
+    assign: Sequence[str] | None = None,
+    **options: Any,
+) -> Context:
+    """Resolve the settings of a call.
+
+    Args:
+        db: Value of `--db`.
+        agent: Value of `--agent`.
+        as_json: Whether `--json` was given.
+        assign: Values of `--set`.
+        options: Other options that are settings; None is not given.
+    """
+    cli: dict[str, Any] = {**_assigned(assign or ()), "db": db, "agent": agent, **options}
+    return Context(resolved=resolve(cli=_given(cli)), as_json=as_json)
+
+
+def utc_now() -> datetime:
+    """The one clock of the command line."""
+    return datetime.now(UTC)
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _assigned(parts: Sequence[str]) -> dict[str, str]:
+    given = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{part!r} is not KEY=VALUE", param_hint="--set")
+        given[key.strip().replace("-", "_")] = value.strip()
+    return given

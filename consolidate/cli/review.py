@@ -1,0 +1,79 @@
+"""The commands `review list`, `review accept`, `review reject`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from consolidate.cli.common import Agent, Db, Json, context, utc_now
+from consolidate.cli.decisions import draw_question, facts_of
+from consolidate.cli.render import say, write_json
+from consolidate.types import ReviewState
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Decide what a run was not sure of.", no_args_is_help=True, rich_markup_mode=None
+)
+
+_Ids = Annotated[list[str], typer.Argument(metavar="REVIEW...", help="Its id, or the start of it.")]
+
+
+@app.command(name="list")
+def list_reviews(
+    every: Annotated[bool, typer.Option("--all", help="Also those decided already.")] = False,
+    db: Db = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """List open reviews with what accepting them would do."""
+    ctx = context(db, agent, as_json)
+    with ctx.store() as store:
+        reviews = store.reviews(agent=ctx.agent, state=None if every else ReviewState.OPEN)
+        facts = facts_of(store, [review.decision for review in reviews])
+    if as_json:
+        texts = {fact_id: fact.text for fact_id, fact in facts.items()}
+        write_json({"agent": ctx.agent, "reviews": reviews, "texts": texts})
+        return
+    for review in reviews:
+        draw_question(review, facts)
+    if not reviews:
+        say("No reviews are open.")
+    else:
+        say("Decide with: consolidate review accept ID, or reject ID")
+
+
+@app.command()
+def accept(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
+    """Carry out what was proposed. It can be undone like any run."""
+    from consolidate import pipeline
+
+    ctx = context(db, agent, as_json)
+    receipts = []
+    with ctx.store() as store:
+        for review_id in ids:
+            receipts.append(pipeline.accept(store, store.review(review_id).id, now=utc_now()))
+    if as_json:
+        write_json({"receipts": receipts})
+        return
+    for receipt in receipts:
+        done = ", ".join(f"{count} {kind}" for kind, count in receipt.applied.items() if count)
+        say(f"Accepted ({done or 'nothing left to do'}); undo with: consolidate undo {receipt.run}")
+
+
+@app.command()
+def reject(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
+    """Leave both facts as they are. The same is never proposed again."""
+    from consolidate import pipeline
+
+    ctx = context(db, agent, as_json)
+    with ctx.store() as store:
+        reviews = [
+            pipeline.reject(store, store.review(review_id).id, now=utc_now()) for review_id in ids
+        ]
+    if as_json:
+        write_json({"reviews": reviews})
+        return
+    for review in reviews:
+        say(f"Rejected {review.id}: both stay, and the same is not proposed again.")

@@ -1,0 +1,148 @@
+"""What can be read off one fact without a model: the judge's view of a single text.
+
+A `Reading` is computed once a fact and used for all its pairs. It knows nothing of other facts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+from consolidate.judge.kinds import Behaviour, behaviour_of
+from consolidate.judge.modality import Modality, modality_of
+from consolidate.judge.slots import attributes_of
+from consolidate.judge.values import Value, find_values
+from consolidate.names import name_key
+from consolidate.types import Fact, Mention
+
+__all__ = ["USER", "Reading", "read", "subject_of", "word_set"]
+
+USER: Final = "the user"
+"""Key of the group of facts without another subject: the agent's principal."""
+
+_USER_LEAD: Final = re.compile(
+    r"(?:the )?user(?:['’]s)?\b|i(?:['’](?:m|ve|d|ll))?\b|my\b|me\b|we(?:['’](?:re|ve|d|ll))?\b|"
+    r"our\b|mine\b",
+    re.IGNORECASE,
+)
+_USER_ANYWHERE: Final = re.compile(
+    r"\b(?:user|i|my|me|we|our|us|mine|i['’]m|i['’]ve)\b",
+    re.IGNORECASE,
+)
+_ARTICLE: Final = re.compile(r"(?:the|our|my|a|an|dr\.?|mr\.?|mrs\.?|ms\.?)\s+", re.IGNORECASE)
+_SCHEDULED: Final = re.compile(
+    r"\b(?:from|as of|starting|effective|beginning|ab dem|ab|dal|desde el|à partir du)\s+"
+    r"(?:on\s+|the\s+)?$",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
+_LATIN_LIMIT: Final = 0x250
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A fact as the judge sees it before any comparison."""
+
+    fact: Fact
+    values: tuple[Value, ...]
+    modality: Modality
+    attributes: tuple[str, ...]
+    names: frozenset[str]
+    """Keys of the entities the text mentions."""
+    subject: str | None
+    """Key of the entity the text opens with, `USER`, or None where that can't be told."""
+    mentions_user: bool
+    behaviour: Behaviour
+    latin: bool
+    """Nearly all letters are Latin: the bundled models read nothing else."""
+
+    @cached_property
+    def value_keys(self) -> frozenset[tuple[str, str, str]]:
+        """All typed values, in canonical form."""
+        return frozenset(v.key for v in self.values)
+
+    @cached_property
+    def frame(self) -> tuple[str, ...]:
+        """The words with each typed value replaced by its kind.
+
+        Two facts of one frame differ in values alone.
+        """
+        return _frame(self.fact.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Case-folded words."""
+        return word_set(self.fact.text)
+
+
+@lru_cache(maxsize=65536)
+def word_set(text: str) -> frozenset[str]:
+    """Case-folded words of a text."""
+    return frozenset(w.casefold() for w in _WORD.findall(unicodedata.normalize("NFC", text)))
+
+
+@lru_cache(maxsize=65536)
+def _frame(text: str) -> tuple[str, ...]:
+    text = unicodedata.normalize("NFC", text)
+    pieces: list[str] = []
+    position = 0
+    for value in find_values(text):
+        pieces += [w.casefold() for w in _WORD.findall(text[position : value.start])]
+        noun = value.unit if value.kind == "number" else ""
+        pieces.append(f"<{value.kind}:{noun}>")
+        position = max(position, value.end)
+    pieces += [w.casefold() for w in _WORD.findall(text[position:])]
+    return tuple(pieces)
+
+
+@lru_cache(maxsize=65536)
+def _is_latin(text: str) -> bool:
+    letters = [c for c in text if c.isalpha()]
+    if not letters:
+        return True
+    latin = sum(
+        ord(c) < _LATIN_LIMIT or unicodedata.name(c, "").startswith("LATIN") for c in letters
+    )
+    return latin >= 0.9 * len(letters)
+
+
+def subject_of(text: str, mentions: Sequence[Mention]) -> str | None:
+    """Key of what a text opens with: an entity, `USER`, or None where that can't be told."""
+    lead = text.lstrip("\"'“”‘’([ \t")
+    offset = len(text) - len(lead)
+    if _USER_LEAD.match(lead):
+        return USER
+    article = _ARTICLE.match(lead)
+    starts = {offset, offset + article.end()} if article else {offset}
+    for mention in mentions:
+        if mention.start in starts:
+            return name_key(mention.text)
+    return None
+
+
+def read(fact: Fact, mentions: Sequence[Mention]) -> Reading:
+    """Read a fact, given the mentions found in its text."""
+    return Reading(
+        fact=fact,
+        values=find_values(fact.text),
+        modality=modality_of(fact.text),
+        attributes=attributes_of(fact.text),
+        names=frozenset(name_key(m.text) for m in mentions),
+        subject=subject_of(fact.text, mentions),
+        mentions_user=bool(_USER_ANYWHERE.search(fact.text)),
+        behaviour=behaviour_of(fact.kind),
+        latin=_is_latin(fact.text),
+    )
+
+
+def scheduled_for(text: str) -> str | None:
+    """The ISO date a text says it takes effect on ("from 1 December 2026"), if it says one."""
+    for value in find_values(text):
+        if value.kind == "date" and len(value.amount) == 10 and "?" not in value.amount:
+            if _SCHEDULED.search(text[: value.start]):
+                return value.amount
+    return None

@@ -1,0 +1,464 @@
+"""Settings: what can be chosen, what was chosen, and where each value came from.
+
+A value is taken from the first of these that has it: the call, the command line, the environment
+(`CONSOLIDATE_...`), `consolidate.toml` in the working folder, the same file in the platform's
+settings folder, the default. Every problem found in any of them is reported, all at once.
+
+This module opens no database and loads no model.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+from zoneinfo import ZoneInfo
+
+from consolidate.errors import SettingsError
+from consolidate.places import config_folder, default_database
+
+__all__ = [
+    "FILE_NAME",
+    "PREFIX",
+    "PROFILES",
+    "Profile",
+    "Resolved",
+    "Settings",
+    "Thresholds",
+    "resolve",
+]
+
+FILE_NAME = "consolidate.toml"
+PREFIX = "CONSOLIDATE_"
+
+Profile = Literal["careful", "balanced", "eager"]
+
+# Variables with the prefix that name no setting: a settings file of one's own, and switches that
+# other modules read.
+_OTHER_VARIABLES = frozenset({"CONFIG", "DEBUG", "LOG", "MODELS", "NO_NETWORK"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """How sure the judge must be, each 0 to 1."""
+
+    merge: float
+    """At least this: one of two facts is absorbed."""
+    supersede: float
+    """At least this: the older of two facts is retired."""
+    review: float
+    """At least this, and less than is needed to act: a person is asked."""
+
+
+PROFILES: Mapping[str, Thresholds] = {
+    "careful": Thresholds(merge=0.985, supersede=0.985, review=0.60),
+    "balanced": Thresholds(merge=0.95, supersede=0.95, review=0.70),
+    "eager": Thresholds(merge=0.88, supersede=0.88, review=0.75),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All settings, checked.
+
+    Raises:
+        SettingsError: Values are of the wrong type or out of range; it names all of them.
+    """
+
+    db: Path | None = None
+    """The database file; None is the platform's data folder (see `database`)."""
+    agent: str = "default"
+    """The agent whose memory is worked on."""
+    timezone: str | None = None
+    """IANA name of the zone in which times without offset are read; None refuses such times."""
+    embedder: str = "onnx:minilm"
+    """`backend:model` of the embedder."""
+    extractor: str = "rules"
+    """`backend:model` of the entity extractor."""
+    classifier: str = "onnx:judge"
+    """`backend:model` of the contradiction classifier."""
+    profile: Profile = "balanced"
+    """How sure is sure enough: the dial that sets the three thresholds."""
+    merge: bool = True
+    """False: nothing is merged; what would be becomes a review."""
+    supersede: bool = True
+    """False: nothing is superseded; what would be becomes a review."""
+    merge_threshold: float | None = None
+    """Overrides the profile."""
+    supersede_threshold: float | None = None
+    """Overrides the profile."""
+    review_threshold: float | None = None
+    """Overrides the profile."""
+    neighbours: int = 4
+    """Nearest neighbours that each fact is compared with."""
+    similarity_floor: float = 0.35
+    """Neighbours less similar than this (cosine) are not compared."""
+    hub_size: int = 24
+    """An entity with more facts than this is not compared all with all."""
+    pairs_per_fact: int = 6
+    """Pairs that one fact takes part in, at most, per rule that would make many."""
+    pair_budget: int = 0
+    """Pairs that one run judges at most; the next run goes on there. 0 is no limit."""
+    threads: int = 0
+    """Threads for the models; 0 is the number of cores, at most 4."""
+    lease_seconds: float = 60.0
+    """After this long without a sign of life, a run counts as dead."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of one's own: name to `one` (one value at a time) or `many`."""
+
+    def __post_init__(self) -> None:
+        problems = []
+        for key, rule in _RULES.items():
+            try:
+                # The checks also bring values into form ("3" stays refused, 1 becomes 1.0).
+                object.__setattr__(self, key, rule(getattr(self, key)))
+            except ValueError as error:
+                problems.append(f"{key}: {error}")
+        if problems:
+            raise SettingsError(problems)
+
+    @property
+    def database(self) -> Path:
+        """The database file."""
+        return self.db if self.db is not None else default_database()
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The profile's thresholds with what overrides them."""
+        base = PROFILES[self.profile]
+        return Thresholds(
+            merge=_first(self.merge_threshold, base.merge),
+            supersede=_first(self.supersede_threshold, base.supersede),
+            review=_first(self.review_threshold, base.review),
+        )
+
+    @property
+    def merge_at(self) -> float:
+        """Confidence from which a merge is carried out."""
+        return self.thresholds.merge
+
+    @property
+    def supersede_at(self) -> float:
+        """Confidence from which a fact is superseded."""
+        return self.thresholds.supersede
+
+    @property
+    def review_at(self) -> float:
+        """Confidence from which a person is asked."""
+        return self.thresholds.review
+
+    @property
+    def workers(self) -> int:
+        """Threads the models really get."""
+        return self.threads or min(os.cpu_count() or 1, 4)
+
+    def values(self) -> dict[str, Any]:
+        """Give all values as plain JSON values, in the order of declaration."""
+        shown: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, Path):
+                value = str(value)
+            elif isinstance(value, Mapping):
+                value = dict(sorted(value.items()))
+            shown[item.name] = value
+        return shown
+
+    def deciding(self) -> dict[str, Any]:
+        """Give the values that influence decisions, thresholds resolved."""
+        values = self.values()
+        for key in _WITHOUT_INFLUENCE:
+            del values[key]
+        return values | {
+            "merge_threshold": self.merge_at,
+            "supersede_threshold": self.supersede_at,
+            "review_threshold": self.review_at,
+        }
+
+    def digest(self) -> str:
+        """Give a SHA-256 over what influences decisions.
+
+        Where the database lies, whose memory it is, and how many threads work on it are left out.
+        """
+        text = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+_WITHOUT_INFLUENCE = ("db", "agent", "profile", "threads", "lease_seconds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """Settings together with where each value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    """Setting name to `call`, `--option`, `CONSOLIDATE_NAME`, a file's path, or `default`."""
+
+
+def resolve(
+    call: Mapping[str, Any] | None = None,
+    *,
+    cli: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Resolved:
+    """Bring settings together from all places.
+
+    Args:
+        call: Values given by the caller; None values count as not given.
+        cli: Values from the command line, as text or typed; None values count as not given.
+        environ: The environment; None is that of the process. `CONSOLIDATE_CONFIG` names a file
+            to be read instead of the two usual ones.
+        folder: Where `consolidate.toml` is looked for first; None is the working folder.
+
+    Raises:
+        SettingsError: Unknown keys, bad values or unreadable files, all of them.
+    """
+    env = os.environ if environ is None else environ
+    problems: list[str] = []
+    layers = [
+        *_file_layers(env, folder if folder is not None else Path(), problems),
+        _environment_layer(env, problems),
+        _layer(cli or {}, lambda key: f"--{key.replace('_', '-')}", _spoken, problems),
+        _layer(call or {}, lambda key: "call", _typed, problems),
+    ]
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(_RULES, "default")
+    for layer in layers:  # the weakest first, so that the stronger ones overwrite
+        for key, (value, origin) in layer.items():
+            values[key] = value
+            origins[key] = origin
+    if problems:
+        raise SettingsError(problems)
+    return Resolved(settings=Settings(**values), origins=origins)
+
+
+_Layer = dict[str, tuple[Any, str]]
+"""Setting name to value and origin."""
+
+
+def _file_layers(env: Mapping[str, str], folder: Path, problems: list[str]) -> list[_Layer]:
+    if named := env.get(f"{PREFIX}CONFIG"):
+        path = Path(named).expanduser()
+        if not path.is_file():
+            problems.append(f"{PREFIX}CONFIG names {str(path)!r}, which is no file")
+            return []
+        return [_file_layer(path, problems)]
+    paths = [config_folder(env) / FILE_NAME, folder / FILE_NAME]
+    return [_file_layer(path, problems) for path in paths if path.is_file()]
+
+
+def _file_layer(path: Path, problems: list[str]) -> _Layer:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problems.append(f"{path}: can't be read ({error})")
+        return {}
+    # A relative database in a file means a place beside that file, wherever one stands.
+    if isinstance(db := table.get("db"), str) and db != ":memory:":
+        table["db"] = str(path.parent / Path(db).expanduser())
+    return _layer(table, lambda key: str(path), _typed, problems)
+
+
+def _environment_layer(env: Mapping[str, str], problems: list[str]) -> _Layer:
+    names = {
+        name.removeprefix(PREFIX): value
+        for name, value in env.items()
+        if name.startswith(PREFIX) and value
+    }
+    given = {key.lower(): value for key, value in names.items() if key not in _OTHER_VARIABLES}
+    return _layer(given, lambda key: f"{PREFIX}{key.upper()}", _spoken, problems)
+
+
+def _layer(
+    given: Mapping[str, Any],
+    origin: Callable[[str], str],
+    read: Callable[[str, Any], Any],
+    problems: list[str],
+) -> _Layer:
+    layer: _Layer = {}
+    for key, raw in given.items():
+        if raw is None:
+            continue
+        if key not in _RULES:
+            problems.append(f"{origin(key)}: there is no setting {key!r}{_did_you_mean(key)}")
+            continue
+        try:
+            layer[key] = (read(key, raw), origin(key))
+        except ValueError as error:
+            where = origin(key)
+            # A file holds many settings, an option or a variable names its one already.
+            named = key in where.lower().replace("-", "_")
+            problems.append(f"{where}: {error}" if named else f"{where}: {key} {error}")
+    return layer
+
+
+def _did_you_mean(key: str) -> str:
+    near = difflib.get_close_matches(key, _RULES, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(_RULES)}"
+
+
+def _typed(key: str, value: Any) -> Any:
+    return _RULES[key](value)
+
+
+def _spoken(key: str, value: Any) -> Any:
+    """Read a value that came as text, as all do in the environment."""
+    if isinstance(value, str) and (reader := _READERS.get(key)):
+        value = reader(value)
+    return _RULES[key](value)
+
+
+# ---- checks: bring a value into form or raise ValueError saying what it must be
+
+
+def _first(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _path(value: Any) -> Path | None:
+    if value is None or isinstance(value, Path):
+        return value
+    if isinstance(value, str) and value.strip() and "\0" not in value:
+        return Path(value).expanduser()
+    raise ValueError(f"must be a path, not {value!r}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str) and value.strip() and value.isprintable():
+        return value
+    raise ValueError(f"must be some printable text, not {value!r}")
+
+
+def _zone(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, TypeError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError
+        raise ValueError(
+            f"must be the name of a time zone such as 'Europe/Berlin' or 'UTC', not {value!r}"
+        ) from None
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if isinstance(value, str) and value in choices:
+            return value
+        raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}")
+
+    return check
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"must be true or false, not {value!r}")
+
+
+def _whole(low: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= low:
+            return value
+        raise ValueError(f"must be a whole number of at least {low}, not {value!r}")
+
+    return check
+
+
+def _number(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+            return float(value)
+        raise ValueError(f"must be a number from {low:g} to {high:g}, not {value!r}")
+
+    return check
+
+
+def _optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else check(value)
+
+
+def _slot_table(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a table of attributes, each 'one' or 'many', not {value!r}")
+    bad = {key: what for key, what in value.items() if what not in ("one", "many")}
+    if bad:
+        listed = ", ".join(f"{key} = {what!r}" for key, what in bad.items())
+        raise ValueError(f"must say 'one' or 'many' for each attribute, not {listed}")
+    return {str(key): str(what) for key, what in sorted(value.items())}
+
+
+_RULES: Mapping[str, Callable[[Any], Any]] = {
+    "db": _path,
+    "agent": _text,
+    "timezone": _zone,
+    "embedder": _text,
+    "extractor": _text,
+    "classifier": _text,
+    "profile": _one_of(*get_args(Profile)),
+    "merge": _flag,
+    "supersede": _flag,
+    "merge_threshold": _optional(_number(0, 1)),
+    "supersede_threshold": _optional(_number(0, 1)),
+    "review_threshold": _optional(_number(0, 1)),
+    "neighbours": _whole(0),
+    "similarity_floor": _number(-1, 1),
+    "hub_size": _whole(2),
+    "pairs_per_fact": _whole(1),
+    "pair_budget": _whole(0),
+    "threads": _whole(0),
+    "lease_seconds": _number(1, 86_400),
+    "slots": _slot_table,
+}
+
+
+# ---- readers: text to a typed value; the check above then judges it
+
+
+def _read_flag(text: str) -> Any:
+    words = {"true": True, "yes": True, "on": True, "1": True}
+    words |= {"false": False, "no": False, "off": False, "0": False}
+    return words.get(text.strip().lower(), text)
+
+
+def _read_number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _read_slots(text: str) -> Any:
+    """Read `port=one,city=many`."""
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    return {key.strip(): value.strip() for key, _, value in parts}
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("merge", "supersede"), _read_flag),
+    **dict.fromkeys(
+        (
+            "merge_threshold",
+            "supersede_threshold",
+            "review_threshold",
+            "neighbours",
+            "similarity_floor",
+            "hub_size",
+            "pairs_per_fact",
+            "pair_budget",
+            "threads",
+            "lease_seconds",
+        ),
+        _read_number,
+    ),
+    "slots": _read_slots,
+}

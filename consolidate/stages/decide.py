@@ -1,0 +1,478 @@
+"""Turns assessments into decisions. Pure: no database, model, clock or chance; `now` is given.
+
+The order of work, each step over sorted input so that the plan never depends on input order:
+
+1. Each text class (verbatim repeats) is laid out in time and cut into *spells*: a contradicting
+   fact in between ends a spell, so in "main, trunk, main" the two "main" never merge.
+2. Within a spell, repeats merge into one survivor. Survivors of different classes merge when they
+   were judged equivalent (or one says all of the other) *against each other*: no chains over a
+   third fact, so a weak bridge cannot join two clusters.
+3. Of two facts that contradict each other, the earlier is superseded by the nearest later one.
+   Ties, unknown order, lower trust and anything between act and ignore become reviews.
+4. Compatible pairs that belong together are linked.
+
+A fact is merged or superseded at most once. A claim retired before stays retired when it is only
+said again about that time; said anew later, it stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from consolidate.judge.recency import moment, order
+from consolidate.stages.merging import absorb
+from consolidate.stages.wording import Wording
+from consolidate.types import (
+    Assessment,
+    Decision,
+    DecisionKind,
+    Evidence,
+    Fact,
+    Pair,
+    Relation,
+    Unique,
+    Verdict,
+)
+
+__all__ = ["Policy", "decide", "decision_id"]
+
+_SAME = (Relation.EQUIVALENT, Relation.LEFT_ENTAILS_RIGHT, Relation.RIGHT_ENTAILS_LEFT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """How sure the judge must be, each 0 to 1, and what it may do at all."""
+
+    merge: float
+    supersede: float
+    review: float
+    may_merge: bool = True
+    may_supersede: bool = True
+
+
+def decision_id(kind: DecisionKind, subject: Fact, object_: Fact, relation: str = "") -> str:
+    """An id that is the same for the same decision in every plan."""
+    parts = (kind, subject.id, subject.content_hash, object_.id, object_.content_hash, relation)
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+
+
+def decide(
+    facts: Mapping[str, Fact],
+    uniques: Sequence[Unique],
+    pairs: Sequence[Pair],
+    verdicts: Mapping[tuple[str, str], Verdict],
+    assessments: Mapping[tuple[str, str], Assessment],
+    *,
+    settled: frozenset[tuple[str, str]] = frozenset(),
+    linked: frozenset[tuple[str, str]] = frozenset(),
+    policy: Policy,
+    now: datetime,
+) -> tuple[tuple[Decision, ...], datetime | None]:
+    """Decide what to do.
+
+    Args:
+        facts: Live and superseded facts by id.
+        uniques: Verbatim repeats; pairs and assessments speak of their representatives.
+        pairs: What was judged, with the rule that made each pair.
+        verdicts: Raw verdicts, kept as evidence.
+        assessments: What the judge made of them.
+        settled: Pairs about which a person has decided, or is being asked.
+        linked: Pairs that are linked already.
+        policy: Thresholds.
+        now: Facts that begin to hold after this moment retire nothing yet.
+
+    Returns:
+        Decisions sorted by id, and the earliest moment after `now` at which they would differ.
+    """
+    return _Decider(
+        facts, uniques, pairs, verdicts, assessments, settled, linked, policy, now
+    ).decide()
+
+
+class _Decider:
+    def __init__(
+        self,
+        facts: Mapping[str, Fact],
+        uniques: Sequence[Unique],
+        pairs: Sequence[Pair],
+        verdicts: Mapping[tuple[str, str], Verdict],
+        assessments: Mapping[tuple[str, str], Assessment],
+        settled: frozenset[tuple[str, str]],
+        linked: frozenset[tuple[str, str]],
+        policy: Policy,
+        now: datetime,
+    ) -> None:
+        self.facts = dict(facts)
+        """Facts by id, survivors with what they have absorbed in this plan."""
+        self.members = {u.representative: u.members for u in uniques}
+        self.class_of = {m: u.representative for u in uniques for m in u.members}
+        self.rules = {(p.left, p.right): p.rule for p in pairs}
+        self.verdicts = verdicts
+        self.assessments = assessments
+        self.settled = settled
+        self.linked = linked
+        self.policy = policy
+        self.now = now
+        self.merged: dict[str, str] = {}
+        self.decisions: dict[str, Decision] = {}
+        self.due: datetime | None = None
+        self.rivals: dict[str, set[str]] = defaultdict(set)
+        """Class to the classes that surely contradict it."""
+        for (left, right), found in assessments.items():
+            if self._is_sure(found, Relation.CONTRADICTS):
+                self.rivals[left].add(right)
+                self.rivals[right].add(left)
+        for fact in facts.values():
+            if fact.superseded_by in facts:
+                retired, successor = self.class_of[fact.id], self.class_of[fact.superseded_by]
+                self.rivals[retired].add(successor)
+                self.rivals[successor].add(retired)
+
+    def decide(self) -> tuple[tuple[Decision, ...], datetime | None]:
+        for representative in sorted(self.members):
+            self._merge_repeats(representative)
+        self._merge_judged()
+        self._ask_about_duplicates()
+        self._supersede()
+        self._link()
+        return tuple(self.decisions[key] for key in sorted(self.decisions)), self.due
+
+    # -- merging -----------------------------------------------------------------------------
+
+    def _merge_repeats(self, representative: str) -> None:
+        """Within each spell of one text, merge all into one survivor."""
+        members = [self.facts[m] for m in self.members[representative]]
+        live = sorted((f for f in members if _is_live(f)), key=lambda f: (moment(f), f.id))
+        retired = sorted((f for f in members if not _is_live(f)), key=lambda f: (moment(f), f.id))
+        spells: list[list[Fact]] = []
+        undated = []
+        for fact in live:
+            home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
+            if home is not None and _is_dated(fact):
+                self._merge(fact, home, None, "retired-repeat")
+            elif not _is_dated(fact):
+                undated.append(fact)
+            elif spells and not self._rival_between(spells[-1][-1], fact):
+                spells[-1].append(fact)
+            else:
+                spells.append([fact])
+        # A repeat of unknown time is no news: it joins what is there, live before retired
+        if spells:
+            spells[-1] += undated
+        elif retired:
+            for fact in undated:
+                self._merge(fact, retired[-1], None, "retired-repeat")
+        elif undated:
+            spells.append(undated)
+        for spell in spells:
+            survivor = min(spell, key=_preference)
+            for fact in spell:
+                if fact.id != survivor.id:
+                    self._merge(fact, survivor, None, "repeat")
+
+    def _merge_judged(self) -> None:
+        """Merge facts judged equivalent, or one contained in the other.
+
+        Each fact that stays takes in those it was judged against, and before a fact takes others
+        in, whatever could take it in itself has its turn. So every absorbed fact was compared
+        with its survivor, and planning again after this plan finds nothing left to merge.
+        """
+        takers: dict[str, list[tuple[str, Assessment]]] = defaultdict(list)
+        for (left, right), found in sorted(self.assessments.items()):
+            if not self._is_sure(found, *_SAME):
+                continue
+            for a, b in self._each_with_each(left, right):
+                choice = self._goes_and_stays(a, b, found)
+                if choice is not None:
+                    goes, stays = choice
+                    takers[goes].append((stays, found))
+        for goes in takers:
+            takers[goes].sort(
+                key=lambda o: (
+                    o[1].relation is not Relation.EQUIVALENT,
+                    _preference(self.facts[o[0]]),
+                    -o[1].confidence,
+                )
+            )
+        for goes in _takers_first({g: [stays for stays, _ in o] for g, o in takers.items()}):
+            for stays, found in takers[goes]:
+                if stays not in self.merged and goes not in self.merged:
+                    same = found.relation is Relation.EQUIVALENT
+                    reason = "restates" if same else "contained"
+                    self._merge(self.facts[goes], self.facts[stays], found, reason)
+
+    def _goes_and_stays(self, a: Fact, b: Fact, found: Assessment) -> tuple[str, str] | None:
+        """Which of two facts would be absorbed by the other; None where neither may be."""
+        if _pair(a, b) in self.settled or self._rival_between(a, b):
+            return None  # said again after something else held: not the same spell
+        if found.relation is Relation.EQUIVALENT:
+            stays, goes = sorted((a, b), key=_preference)
+        elif (found.relation is Relation.LEFT_ENTAILS_RIGHT) == (self.class_of[a.id] == found.left):
+            stays, goes = a, b
+        else:
+            stays, goes = b, a
+        if not _is_live(goes) or goes.trust > stays.trust:
+            return None  # what stays must not be worth less than what goes
+        if not _is_live(stays) and not self._only_restates(goes, stays):
+            return None
+        return goes.id, stays.id
+
+    def _rival_between(self, a: Fact, b: Fact) -> bool:
+        """Whether something that contradicts one of the two held between them."""
+        rivals = self.rivals[self.class_of[a.id]] | self.rivals[self.class_of[b.id]]
+        return any(_between(a, self.facts[m], b) for rival in rivals for m in self.members[rival])
+
+    def _only_restates(self, fact: Fact, retired: Fact) -> bool:
+        """Whether a fact says a retired claim again without being newer than its end."""
+        successor = self.facts.get(retired.superseded_by or "")
+        if successor is not None:
+            return order(fact, successor)[0] <= 0
+        said = fact.valid_from or fact.stated_at
+        return said is None or retired.valid_to is None or said <= retired.valid_to
+
+    def _each_with_each(self, left: str, right: str) -> Iterable[tuple[Fact, Fact]]:
+        """What two classes have come to: members, or what absorbed them in this plan."""
+        for a in self._standing(left):
+            for b in self._standing(right):
+                if a.id != b.id:
+                    yield a, b
+
+    def _standing(self, representative: str) -> list[Fact]:
+        heirs = set()
+        for member in self.members[representative]:
+            while member in self.merged:
+                member = self.merged[member]
+            heirs.add(member)
+        return [self.facts[m] for m in sorted(heirs)]
+
+    def _merge(self, absorbed: Fact, survivor: Fact, found: Assessment | None, reason: str) -> None:
+        if _pair(absorbed, survivor) in self.settled:
+            return
+        if not self.policy.may_merge:
+            self._review(absorbed, survivor, found, DecisionKind.MERGE, "merging-is-off")
+            return
+        self.merged[absorbed.id] = survivor.id
+        self.facts[survivor.id] = absorb(self.facts[survivor.id], absorbed)
+        self._add(DecisionKind.MERGE, absorbed, survivor, reason, found)
+
+    def _ask_about_duplicates(self) -> None:
+        """What may be a duplicate but is not surely one; equals of unequal trust are linked."""
+        for (left, right), found in sorted(self.assessments.items()):
+            if found.relation is not Relation.EQUIVALENT:
+                continue
+            for a, b in self._each_with_each(left, right):
+                if not (_is_live(a) and _is_live(b)) or self._rival_between(a, b):
+                    continue
+                stays, goes = sorted((a, b), key=_preference)
+                if self._is_sure(found, *_SAME):
+                    if goes.trust > stays.trust:
+                        self._relate(goes, stays, found, "equivalent")
+                elif found.confidence >= self.policy.review:
+                    self._review(goes, stays, found, DecisionKind.MERGE, "unsure-duplicate")
+
+    # -- superseding -------------------------------------------------------------------------
+
+    def _supersede(self) -> None:
+        """Give each contradicted fact its nearest later successor, or ask."""
+        successors: dict[str, list[tuple[Fact, Assessment, str]]] = defaultdict(list)
+        for (left, right), found in sorted(self.assessments.items()):
+            if found.relation is not Relation.CONTRADICTS:
+                continue
+            if found.confidence < self.policy.review:
+                continue
+            for a, b in self._each_with_each(left, right):
+                if _pair(a, b) in self.settled or not (_is_live(a) or _is_live(b)):
+                    continue
+                self._confront(a, b, found, successors)
+        for loser_id in sorted(successors):
+            loser = self.facts[loser_id]
+            options = successors[loser_id]
+            options.sort(key=lambda option: (moment(option[0]), option[0].id))
+            winner, found, clock = options[0]
+            self._retire(loser, winner, found, clock)
+
+    def _confront(
+        self,
+        a: Fact,
+        b: Fact,
+        found: Assessment,
+        successors: dict[str, list[tuple[Fact, Assessment, str]]],
+    ) -> None:
+        before, clock = order(a, b)
+        if found.subtype == "correction":
+            before, clock = _by_statement(a, b, before, clock)
+        earlier, later = (a, b) if before < 0 else (b, a)
+        if not _is_live(earlier):
+            return  # retired already: its history stands
+        if _overlaps_not(earlier, later):
+            return  # the earlier one was only ever meant for its own time
+        if before == 0:
+            self._review(*sorted((a, b), key=lambda f: f.id), found, None, "order-unknown")
+            return
+        if later.valid_from is not None and later.valid_from > self.now:
+            if self._is_sure(found, Relation.CONTRADICTS):
+                self._wait_for(later.valid_from)
+            return
+        if not self._is_sure(found, Relation.CONTRADICTS):
+            reason = found.reason if found.review_only else "unsure-contradiction"
+            self._review(earlier, later, found, DecisionKind.SUPERSEDE, reason)
+        elif earlier.trust > later.trust:
+            self._review(earlier, later, found, DecisionKind.SUPERSEDE, "lower-trust")
+        else:
+            successors[earlier.id].append((later, found, clock))
+
+    def _retire(self, loser: Fact, winner: Fact, found: Assessment, clock: str) -> None:
+        if not self.policy.may_supersede:
+            self._review(loser, winner, found, DecisionKind.SUPERSEDE, "superseding-is-off")
+            return
+        correction = found.subtype == "correction"
+        ends = loser.valid_from if correction else None
+        if ends is None:
+            ends = winner.valid_from or winner.stated_at
+        reason = "corrected" if correction else ("newer-" + clock)
+        self._add(DecisionKind.SUPERSEDE, loser, winner, reason, found, valid_to=ends)
+
+    def _wait_for(self, moment_: datetime) -> None:
+        if self.due is None or moment_ < self.due:
+            self.due = moment_
+
+    # -- links and reviews -------------------------------------------------------------------
+
+    def _link(self) -> None:
+        for (left, right), found in sorted(self.assessments.items()):
+            if found.relation is not Relation.COMPATIBLE or not found.subtype:
+                continue
+            for a, b in self._each_with_each(left, right):
+                if _is_live(a) and _is_live(b):
+                    earlier, later = sorted((a, b), key=lambda f: (moment(f), f.id))
+                    self._relate(earlier, later, found, found.subtype)
+
+    def _relate(self, a: Fact, b: Fact, found: Assessment, relation: str) -> None:
+        pair = _pair(a, b)
+        if pair not in self.settled and pair not in self.linked:
+            self._add(DecisionKind.LINK, a, b, relation, found, relation=relation)
+
+    def _review(
+        self,
+        subject: Fact,
+        other: Fact,
+        found: Assessment | None,
+        proposal: DecisionKind | None,
+        reason: str,
+    ) -> None:
+        if _pair(subject, other) not in self.settled and _is_live(subject):
+            self._add(DecisionKind.REVIEW, subject, other, reason, found, proposal=proposal)
+
+    # -- records -----------------------------------------------------------------------------
+
+    def _is_sure(self, found: Assessment, *relations: Relation) -> bool:
+        contradicts = found.relation is Relation.CONTRADICTS
+        needed = self.policy.supersede if contradicts else self.policy.merge
+        return found.relation in relations and found.confidence >= needed and not found.review_only
+
+    def _add(
+        self,
+        kind: DecisionKind,
+        subject: Fact,
+        other: Fact,
+        reason: str,
+        found: Assessment | None,
+        *,
+        valid_to: datetime | None = None,
+        relation: str = "",
+        proposal: DecisionKind | None = None,
+    ) -> None:
+        key = decision_id(kind, subject, other, relation)
+        decision = Decision(
+            id=key,
+            kind=kind,
+            subject=subject.id,
+            object=other.id,
+            reason=reason,
+            sentence="",
+            evidence=(self._evidence(found),) if found else (),
+            valid_to=valid_to,
+            relation=relation,
+            proposal=proposal,
+        )
+        sentence = Wording(subject, other, found).sentence(decision)
+        self.decisions[key] = replace(decision, sentence=sentence)
+
+    def _evidence(self, found: Assessment) -> Evidence:
+        pair = (found.left, found.right)
+        verdict = self.verdicts.get(pair)
+        return Evidence(
+            left=found.left,
+            right=found.right,
+            rule=self.rules.get(pair, "repeat"),
+            relation=found.relation,
+            confidence=found.confidence,
+            forward=verdict.forward if verdict else None,
+            backward=verdict.backward if verdict else None,
+            because=found.because,
+        )
+
+
+def _takers_first(takers: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Yield the keys so that each comes after those that may take it in.
+
+    Depth first; where they go round in a circle, the smallest id is entered first.
+    """
+    seen: set[str] = set()
+    for root in sorted(takers):
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(takers[root]))]
+        while stack:
+            node, rest = stack[-1]
+            following = next((t for t in rest if t in takers and t not in seen), None)
+            if following is None:
+                stack.pop()
+                yield node
+            else:
+                seen.add(following)
+                stack.append((following, iter(takers[following])))
+
+
+def _is_live(fact: Fact) -> bool:
+    return fact.status.is_live
+
+
+def _pair(a: Fact, b: Fact) -> tuple[str, str]:
+    return (a.id, b.id) if a.id < b.id else (b.id, a.id)
+
+
+def _between(a: Fact, middle: Fact, b: Fact) -> bool:
+    """Whether `middle` lies in time between the other two, whichever of those is earlier."""
+    first, last = (a, b) if moment(a) <= moment(b) else (b, a)
+    return moment(first)[:2] < moment(middle)[:2] < moment(last)[:2]
+
+
+def _preference(fact: Fact) -> tuple[bool, float, int, tuple[datetime, ...], str]:
+    """Rank facts for a merge of equals: the smallest stays.
+
+    Retired before live (a claim that is retired stays so), then the most trusted, the one that
+    says most, the one said first, the smallest id.
+    """
+    return (_is_live(fact), -fact.trust, -len(fact.text), moment(fact), fact.id)
+
+
+def _is_dated(fact: Fact) -> bool:
+    return fact.stated_at is not None or fact.valid_from is not None
+
+
+def _by_statement(a: Fact, b: Fact, before: int, clock: str) -> tuple[int, str]:
+    """Corrections are ordered by when they were said, not by the time they speak of."""
+    if a.stated_at is not None and b.stated_at is not None and a.stated_at != b.stated_at:
+        return (-1 if a.stated_at < b.stated_at else 1), "stated"
+    return before, clock
+
+
+def _overlaps_not(earlier: Fact, later: Fact) -> bool:
+    begins = later.valid_from or later.stated_at
+    return earlier.valid_to is not None and begins is not None and earlier.valid_to <= begins

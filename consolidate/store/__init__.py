@@ -1,0 +1,21 @@
+"""The store: one SQLite file. All SQL of the package lives in this folder."""
+
+from __future__ import annotations
+
+from consolidate.store.leases import Lease
+from consolidate.store.records import Added, Entity, Event, History, State
+from consolidate.store.rows import LIVE, fact_digest, fact_hash
+from consolidate.store.store import Store
+
+__all__ = [
+    "LIVE",
+    "Added",
+    "Entity",
+    "Event",
+    "History",
+    "Lease",
+    "State",
+    "Store",
+    "fact_digest",
+    "fact_hash",
+]

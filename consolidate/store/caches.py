@@ -1,0 +1,286 @@
+"""What models said, kept under (text hash, model identity). Derived data: safe to lose.
+
+Entries are never changed, since equal identity means equal results; saving one again writes
+nothing. Writing goes in transactions of at most 500 rows, so that nobody waits long for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from consolidate.errors import InputError, ModelMismatchError, StoreError
+from consolidate.serialise import canonical
+from consolidate.store.base import Part
+from consolidate.store.validation import check_name
+from consolidate.types import Mention, Scores, Verdict
+
+__all__ = ["CachePart", "chunks"]
+
+ROWS_A_TRANSACTION = 500
+
+_Item = TypeVar("_Item")
+_Key = tuple[str, str]
+
+
+class CachePart(Part):
+    """The store's methods for vectors, mentions and verdicts."""
+
+    # Vectors
+
+    def vectors(self, hashes: Collection[str], model: str) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of texts that this model has embedded; unknown ones are left out."""
+        rows = self._db.query(
+            "SELECT texts.hash, vectors.vector FROM json_each(?) AS wanted "
+            "CROSS JOIN texts ON texts.hash = wanted.value "
+            "CROSS JOIN vectors ON vectors.text = texts.id "
+            "WHERE vectors.model = (SELECT id FROM models WHERE name = ?)",
+            (self._db.among(set(hashes)), model),
+        )
+        return {text: _unpack(blob, self._db.where) for text, blob in rows}
+
+    def save_vectors(
+        self, vectors: Mapping[str, npt.NDArray[np.float32]], model: str, dimensions: int
+    ) -> None:
+        """Keep vectors; the first ones bind the store to their model.
+
+        Args:
+            vectors: Content hash to vector.
+            model: Identity of the embedder.
+            dimensions: Length of every vector.
+
+        Raises:
+            ModelMismatchError: The store holds vectors of another model.
+            InputError: A vector has another length or is not finite.
+        """
+        check_name("model", model)
+        packed = {key: _pack(key, vector, dimensions) for key, vector in vectors.items()}
+        self.check_embedding_model(model, dimensions)
+        for chunk in chunks(packed.items()):
+            with self._db.atomic():
+                self._bind(model, dimensions)
+                ids = self._text_ids([key for key, _ in chunk])
+                model_id = self._model_id(model)
+                self._db.write_many(
+                    "INSERT INTO vectors (text, model, vector) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    [(ids[key], model_id, blob) for key, blob in chunk],
+                )
+
+    def embedding_model(self) -> tuple[str, int] | None:
+        """Return identity and dimensions of the model this store is bound to, if any."""
+        rows: dict[str, str] = dict(
+            self._db.query("SELECT key, value FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
+        )
+        return (rows[_MODEL], int(rows[_LENGTH])) if len(rows) == 2 else None
+
+    def check_embedding_model(self, model: str, dimensions: int) -> None:
+        """Refuse a model other than the one whose vectors are stored.
+
+        Raises:
+            ModelMismatchError: Naming both and the way out.
+        """
+        bound = self.embedding_model()
+        if bound is not None and bound != (model, dimensions):
+            raise ModelMismatchError(
+                f"{self._db.where} holds vectors of {bound[0]} ({bound[1]} dimensions), not of "
+                f"{model} ({dimensions}); the two can't be compared. Embed everything anew with "
+                f"`consolidate run --reembed`, or choose {bound[0]}"
+            )
+
+    def drop_vectors(self) -> int:
+        """Forget all vectors and the model they bind the store to; returns how many."""
+        with self._db.atomic():
+            dropped = self._db.write("DELETE FROM vectors")
+            self._db.write("DELETE FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
+        return dropped
+
+    def _bind(self, model: str, dimensions: int) -> None:
+        # Checked again under the write lock: another process may have bound it meanwhile.
+        self.check_embedding_model(model, dimensions)
+        self._db.write_many(
+            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [(_MODEL, model), (_LENGTH, str(dimensions))],
+        )
+
+    # Mentions
+
+    def mentions(self, hashes: Collection[str], extractor: str) -> dict[str, tuple[Mention, ...]]:
+        """Return what an extractor found in texts; texts it has not read are left out."""
+        rows = self._db.query(
+            "SELECT texts.hash, mention_cache.body FROM json_each(?) AS wanted "
+            "CROSS JOIN texts ON texts.hash = wanted.value "
+            "CROSS JOIN mention_cache ON mention_cache.text = texts.id "
+            "AND mention_cache.model = (SELECT id FROM models WHERE name = ?)",
+            (self._db.among(set(hashes)), extractor),
+        )
+        return {text: _mentions_from(body) for text, body in rows}
+
+    def save_mentions(self, mentions: Mapping[str, Sequence[Mention]], extractor: str) -> None:
+        """Keep what an extractor found; an empty list says that there is nothing to find."""
+        check_name("extractor", extractor)
+        for chunk in chunks(mentions.items()):
+            with self._db.atomic():
+                ids = self._text_ids([key for key, _ in chunk])
+                model_id = self._model_id(extractor)
+                self._db.write_many(
+                    "INSERT INTO mention_cache (model, text, body) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    [(model_id, ids[key], _mentions_to(found)) for key, found in chunk],
+                )
+
+    # Verdicts
+
+    def verdicts(self, keys: Collection[_Key], model: str) -> dict[_Key, Verdict]:
+        """Return verdicts by (hash of one text, hash of the other), the smaller hash first.
+
+        `forward` has the text of the smaller hash as premise. Unknown pairs are left out.
+        """
+        wanted = set(keys)
+        rows = self._db.query(
+            f"SELECT one.hash, other.hash, {_SCORES}, truncated FROM json_each(?) AS wanted "  # noqa: S608
+            "CROSS JOIN texts AS one ON one.hash = wanted.value "
+            "CROSS JOIN verdicts ON verdicts.left_text = one.id "
+            "AND verdicts.model = (SELECT id FROM models WHERE name = ?) "
+            "CROSS JOIN texts AS other ON other.id = verdicts.right_text",
+            (self._db.among({left for left, _ in wanted}), model),
+        )
+        return {
+            (row[0], row[1]): Verdict(
+                forward=_scores(row[2:5]),
+                backward=_scores(row[5:8]),
+                model=model,
+                truncated=bool(row[8]),
+            )
+            for row in rows
+            if (row[0], row[1]) in wanted
+        }
+
+    def save_verdicts(self, verdicts: Mapping[_Key, Verdict], model: str) -> None:
+        """Keep verdicts; failures are not kept, so that they are tried again.
+
+        Raises:
+            InputError: A key has the larger hash first.
+        """
+        check_name("model", model)
+        for left, right in verdicts:
+            if left > right:
+                raise InputError(f"verdict key ({left!r}, {right!r}) must have the smaller first")
+        kept = ((key, verdict) for key, verdict in verdicts.items() if _is_answer(verdict))
+        for chunk in chunks(kept):
+            with self._db.atomic():
+                ids = self._text_ids(list({text for key, _ in chunk for text in key}))
+                model_id = self._model_id(model)
+                self._db.write_many(
+                    f"INSERT INTO verdicts (model, left_text, right_text, {_SCORES}, truncated) "  # noqa: S608
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    [
+                        (
+                            model_id,
+                            ids[left],
+                            ids[right],
+                            *_score_values(verdict.forward),
+                            *_score_values(verdict.backward),
+                            int(verdict.truncated),
+                        )
+                        for (left, right), verdict in chunk
+                    ],
+                )
+
+    # Integers for names
+
+    def _text_ids(self, hashes: Collection[str]) -> dict[str, int]:
+        known = self._known_texts(hashes)
+        missing = [text for text in hashes if text not in known]
+        if missing:
+            self._db.write_many(
+                "INSERT INTO texts (hash) VALUES (?) ON CONFLICT DO NOTHING",
+                [(text,) for text in missing],
+            )
+            known |= self._known_texts(missing)
+        return known
+
+    def _known_texts(self, hashes: Collection[str]) -> dict[str, int]:
+        return dict(
+            self._db.query(
+                "SELECT hash, id FROM texts WHERE hash IN (SELECT value FROM json_each(?))",
+                (self._db.among(hashes),),
+            )
+        )
+
+    def _model_id(self, name: str) -> int:
+        sql = "SELECT id FROM models WHERE name = ?"
+        found = self._db.value(sql, (name,))
+        if found is None:
+            self._db.write("INSERT INTO models (name) VALUES (?)", (name,))
+            found = self._db.value(sql, (name,))
+        return int(found)
+
+
+_MODEL, _LENGTH = "embedding_model", "embedding_dimensions"
+
+_SCORES = ", ".join(
+    f"{direction}_{score}"
+    for direction in ("forward", "backward")
+    for score in ("entailment", "neutral", "contradiction")
+)
+
+
+def chunks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    """Cut items into lists that are each written in one short transaction."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, ROWS_A_TRANSACTION)):
+        yield chunk
+
+
+def _pack(key: str, vector: npt.NDArray[np.float32], dimensions: int) -> bytes:
+    values = np.asarray(vector, dtype="<f4")
+    if values.shape != (dimensions,):
+        raise InputError(f"the vector of {key} has shape {values.shape}, not ({dimensions},)")
+    if not np.isfinite(values).all():
+        raise InputError(f"the vector of {key} holds NaN or infinity")
+    return values.tobytes()
+
+
+def _unpack(blob: bytes, where: str) -> npt.NDArray[np.float32]:
+    if len(blob) % 4:
+        raise StoreError(f"{where}: a stored vector is damaged; run `consolidate run --reembed`")
+    return np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
+
+
+def _mentions_to(mentions: Sequence[Mention]) -> str:
+    return canonical([[m.start, m.end, m.text, m.label, float(m.score)] for m in mentions])
+
+
+def _mentions_from(body: str) -> tuple[Mention, ...]:
+    return tuple(
+        Mention(start=start, end=end, text=text, label=label, score=score)
+        for start, end, text, label, score in json.loads(body)
+    )
+
+
+def _is_answer(verdict: Verdict) -> bool:
+    scored = verdict.forward is not None or verdict.backward is not None
+    return verdict.failure is None and scored
+
+
+def _scores(values: Sequence[Any]) -> Scores | None:
+    if values[0] is None:
+        return None
+    return Scores(entailment=values[0], neutral=values[1], contradiction=values[2])
+
+
+def _score_values(scores: Scores | None) -> tuple[float | None, float | None, float | None]:
+    if scores is None:
+        return (None, None, None)
+    values = (float(scores.entailment), float(scores.neutral), float(scores.contradiction))
+    if not all(map(math.isfinite, values)):
+        # SQLite would store NaN as NULL and hand it out as "no answer".
+        raise InputError(f"scores {values} are not finite numbers; save such a pair as a failure")
+    return values

@@ -1,0 +1,214 @@
+"""Writing rows inside a run, with the row before and after, and undoing a run from that.
+
+Rows are compared and restored as stored, byte for byte. The journal keeps them as objects of
+column and value, so an old entry can still be undone after a migration added a column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from consolidate.errors import InputError, NotFoundError, UndoConflictError
+from consolidate.serialise import canonical, from_data
+from consolidate.store.base import Part
+from consolidate.store.rows import (
+    FACT_COLUMNS,
+    LINK_COLUMNS,
+    REVIEW_COLUMNS,
+    fact_hash,
+    fact_to_row,
+    link_to_row,
+    placeholders,
+    review_to_row,
+)
+from consolidate.store.validation import check_name
+from consolidate.times import format_time
+from consolidate.types import Fact, Link, Receipt, Review
+
+__all__ = ["JournalPart"]
+
+_KEYS = {"facts": ("id",), "links": ("left_fact", "right_fact", "relation"), "reviews": ("id",)}
+_COLUMNS = {"facts": FACT_COLUMNS, "links": LINK_COLUMNS, "reviews": REVIEW_COLUMNS}
+
+_Values = dict[str, Any]
+
+
+class JournalPart(Part):
+    """The store's methods that change content in a run, and the one that takes it back."""
+
+    def write_fact(self, fact: Fact, *, run: str) -> None:
+        """Replace a stored fact's whole row; an equal row is not written.
+
+        Raises:
+            NotFoundError: No such fact, or no such fact to refer to.
+            InputError: The content hash is not that of the text, or something would cross
+                agents.
+        """
+        if fact.content_hash != fact_hash(fact.text):
+            raise InputError(f"fact {fact.id}: content_hash is not the hash of its text")
+        row = fact_to_row(fact)
+        with self._db.atomic():
+            self._require_facts(fact.agent, fact.id, fact.superseded_by, fact.merged_into)
+            self._put("facts", dict(zip(FACT_COLUMNS, row, strict=True)), run)
+
+    def write_link(self, agent: str, link: Link, *, run: str) -> None:
+        """Link two facts of an agent; a link that is there already stays as it is."""
+        check_name("relation", link.relation)
+        values = dict(zip(LINK_COLUMNS, link_to_row(agent, link, run), strict=True))
+        with self._db.atomic():
+            self._require_facts(agent, link.left, link.right)
+            if self._current("links", _key("links", values)) is None:
+                self._put("links", values, run)
+
+    def write_review(self, review: Review, *, run: str) -> None:
+        """Store a review, new or in another state."""
+        check_name("review id", review.id)
+        values = dict(zip(REVIEW_COLUMNS, review_to_row(review), strict=True))
+        with self._db.atomic():
+            self._require_facts(review.agent, review.decision.subject, review.decision.object)
+            self._put("reviews", values, run)
+
+    def undo(self, run: str, *, now: datetime) -> Receipt:
+        """Restore every row the run changed, newest change first, in one transaction.
+
+        The pairs the run decided about count as settled from then on: the next run does not
+        decide the same again. Undoing twice writes nothing.
+
+        Returns:
+            A receipt with the decisions taken back and the number of rows restored.
+
+        Raises:
+            UndoConflictError: A row was changed after the run; names it and the later run.
+        """
+        with self._db.atomic():
+            full, agent, plan, state, body = self._run_row(run)
+            applied = from_data(Receipt, json.loads(body)).applied if body else {}
+            entries = self._db.query(
+                "SELECT subject, key, before, after FROM journal WHERE run = ? "
+                "ORDER BY number DESC",
+                (full,),
+            )
+            undone = state == "undone"
+            if not undone:
+                self._refuse_if_changed_later(full)
+                for subject, key, before, after in entries:
+                    self._restore(full, subject, json.loads(key), before, after)
+                self._db.write(
+                    "UPDATE runs SET state = 'undone', undone_at = ? WHERE id = ?",
+                    (format_time(now), full),
+                )
+        return Receipt(
+            run=full,
+            plan=plan,
+            agent=agent,
+            applied_at=now,
+            applied=applied,
+            already_applied=undone,
+            rows=0 if undone else len(entries),
+        )
+
+    def _run_row(self, run: str) -> tuple[Any, ...]:
+        full = self._run_id(run)
+        return self._db.query(
+            "SELECT id, agent, plan, state, receipt FROM runs WHERE id = ?", (full,)
+        )[0]
+
+    def _refuse_if_changed_later(self, run: str) -> None:
+        later = self._db.one(
+            "SELECT mine.subject, mine.key, theirs.run FROM journal AS mine "
+            "JOIN journal AS theirs ON theirs.subject = mine.subject AND theirs.key = mine.key "
+            "AND theirs.number > mine.number AND theirs.run <> mine.run "
+            "JOIN runs ON runs.id = theirs.run AND runs.state = 'applied' "
+            "WHERE mine.run = ? ORDER BY theirs.number DESC LIMIT 1",
+            (run,),
+        )
+        if later is not None:
+            subject, key, other = later
+            raise UndoConflictError(
+                f"{run} can't be undone: {_named(subject, json.loads(key))} was changed again by "
+                f"the later run {other}; undo {other} first (`consolidate undo {other}`)"
+            )
+
+    def _restore(
+        self, run: str, subject: str, key: list[str], before: str | None, after: str | None
+    ) -> None:
+        expected = json.loads(after) if after else None
+        current = self._current(subject, key, columns=None if expected is None else [*expected])
+        if current != expected:
+            raise UndoConflictError(
+                f"{run} can't be undone: {_named(subject, key)} was changed afterwards, outside "
+                "of any run; nothing was changed. Its history shows what it was"
+            )
+        self._set(subject, key, json.loads(before) if before else None, expected)
+
+    def _put(self, subject: str, values: _Values, run: str) -> None:
+        key = _key(subject, values)
+        before = self._current(subject, key)
+        if before == values:
+            return
+        if not self._db.one("SELECT 1 FROM runs WHERE id = ? AND state = 'applied'", (run,)):
+            raise NotFoundError(f"no run {run!r} in {self._db.where} that could write; begin one")
+        self._set(subject, key, values, before)
+        self._db.write(
+            "INSERT INTO journal (run, subject, key, before, after) VALUES (?, ?, ?, ?, ?)",
+            (run, subject, canonical(key), before and canonical(before), canonical(values)),
+        )
+
+    def _current(
+        self, subject: str, key: Sequence[str], *, columns: Sequence[str] | None = None
+    ) -> _Values | None:
+        columns = _COLUMNS[subject] if columns is None else columns
+        row = self._db.one(
+            f"SELECT {', '.join(columns)} FROM {subject} WHERE {_where(subject)}",  # noqa: S608
+            key,
+        )
+        return None if row is None else dict(zip(columns, row, strict=True))
+
+    def _set(
+        self, subject: str, key: Sequence[str], wanted: _Values | None, current: _Values | None
+    ) -> None:
+        """Make one row what it should be; every name in the SQL is a column of the schema."""
+        if wanted is None:
+            self._db.write(f"DELETE FROM {subject} WHERE {_where(subject)}", key)  # noqa: S608
+        elif current is None:
+            self._db.write(
+                f"INSERT INTO {subject} ({', '.join(wanted)}) "  # noqa: S608
+                f"VALUES ({placeholders(wanted)})",
+                [*wanted.values()],
+            )
+        else:
+            changed = [column for column in wanted if wanted[column] != current[column]]
+            if changed:
+                self._db.write(
+                    f"UPDATE {subject} SET {', '.join(f'{column} = ?' for column in changed)} "  # noqa: S608
+                    f"WHERE {_where(subject)}",
+                    [*(wanted[column] for column in changed), *key],
+                )
+
+    def _require_facts(self, agent: str, *ids: str | None) -> None:
+        for fact_id in ids:
+            if fact_id is None:
+                continue
+            owner = self._db.value("SELECT agent FROM facts WHERE id = ?", (fact_id,))
+            if owner is None:
+                raise NotFoundError(f"no fact {fact_id!r} in {self._db.where}")
+            if owner != agent:
+                raise InputError(
+                    f"fact {fact_id!r} belongs to agent {owner!r}, not {agent!r}; nothing "
+                    "crosses agents"
+                )
+
+
+def _key(subject: str, values: _Values) -> list[str]:
+    return [values[column] for column in _KEYS[subject]]
+
+
+def _where(subject: str) -> str:
+    return " AND ".join(f"{column} = ?" for column in _KEYS[subject])
+
+
+def _named(subject: str, key: Sequence[str]) -> str:
+    return f"{subject.removesuffix('s')} {' / '.join(key)}"

@@ -1,0 +1,169 @@
+"""Looking at the store as a whole: counts, a dump of its content, and whether it is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from consolidate.errors import StoreError
+from consolidate.serialise import canonical
+from consolidate.store.base import Part
+from consolidate.store.rows import FACT_COLUMNS, LINK_COLUMNS, REVIEW_COLUMNS
+from consolidate.types import FactStatus
+
+__all__ = ["MaintenancePart"]
+
+_CONTENT = {
+    "facts": (FACT_COLUMNS, "id"),
+    "links": (LINK_COLUMNS, "left_fact, right_fact, relation"),
+    "reviews": (REVIEW_COLUMNS, "id"),
+    "aliases": (("agent", "canonical", "alias", "never"), "agent, canonical, alias"),
+}
+"""What people and agents put in and runs change. Column names and order, by table."""
+
+_DERIVED = {
+    "entities": "SELECT agent, key, name FROM entities ORDER BY agent, key",
+    "entity_facts": (
+        "SELECT entities.agent, entities.key, entity_facts.fact FROM entity_facts "
+        "JOIN entities ON entities.id = entity_facts.entity ORDER BY 1, 2, 3"
+    ),
+    "fact_mentions": (
+        "SELECT fact, start, stop, text, label, score, entities.key FROM fact_mentions "
+        "LEFT JOIN entities ON entities.id = entity ORDER BY 1, 2, 3, 5"
+    ),
+}
+"""What an extractor read off the facts and can read again; undo leaves it alone."""
+
+
+class MaintenancePart(Part):
+    """The store's methods that look at all of it."""
+
+    def stats(self, agent: str | None = None) -> dict[str, int]:
+        """Count what the store holds, for one agent or all.
+
+        Keys: the statuses, `facts`, `kinds`, `agents`, `entities`, `links`, `open_reviews`,
+        `runs`, and for the whole store, whatever the agent, `vectors`, `verdicts`, `bytes`.
+        """
+        mine = "(?1 IS NULL OR agent = ?1)"
+        with self._db.reading():
+            statuses: dict[str, int] = dict(
+                self._db.query(
+                    f"SELECT status, count(*) FROM facts WHERE {mine} GROUP BY 1",  # noqa: S608
+                    (agent,),
+                )
+            )
+            counts = {status.value: int(statuses.get(status.value, 0)) for status in FactStatus}
+            counts["facts"] = sum(counts.values())
+            for name, what in (
+                ("kinds", "count(DISTINCT kind) FROM facts WHERE"),
+                ("agents", "count(DISTINCT agent) FROM facts WHERE"),
+                ("entities", "count(*) FROM entities WHERE"),
+                ("links", "count(*) FROM links WHERE"),
+                ("open_reviews", "count(*) FROM reviews WHERE state = 'open' AND"),
+                ("runs", "count(*) FROM runs WHERE"),
+            ):
+                counts[name] = int(self._db.value(f"SELECT {what} {mine}", (agent,)))
+            for name in ("vectors", "verdicts"):
+                counts[name] = int(self._db.value(f"SELECT count(*) FROM {name}"))  # noqa: S608
+            pages = self._db.value("PRAGMA page_count")
+            counts["bytes"] = int(pages * self._db.value("PRAGMA page_size"))
+        return counts
+
+    def dump(self, *, derived: bool = False) -> Iterator[str]:
+        """Write the logical content, one canonical JSON line a row, in a fixed order.
+
+        Facts, links, reviews and declared aliases: what `undo` restores exactly. The audit trail
+        (runs, plans, journal, states, lease) and the caches are no part of it.
+
+        Args:
+            derived: Also entities and mentions, which are read off the facts.
+        """
+        tables: list[tuple[str, tuple[str, ...], list[Any]]] = []
+        # All rows are read at one moment; only their text is made line by line.
+        with self._db.reading():
+            for name, (columns, order) in _CONTENT.items():
+                sql = f"SELECT {', '.join(columns)} FROM {name} ORDER BY {order}"  # noqa: S608
+                tables.append((name, columns, self._db.query(sql)))
+            if derived:
+                tables += [(name, (), self._db.query(sql)) for name, sql in _DERIVED.items()]
+        for name, columns, rows in tables:
+            for row in rows:
+                values = dict(zip(columns, row, strict=True)) if columns else row
+                yield canonical([name, values])
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the file, one sentence each; an empty list is a sound store.
+
+        Looks at SQLite's own checks, foreign keys, the text index, and at what no constraint
+        can say: nothing crosses agents, no fact is its own successor through others.
+        """
+        problems: list[str] = []
+        for step in (
+            self._integrity,
+            self._foreign_keys,
+            self._text_index,
+            self._agents,
+            self._cycles,
+        ):
+            try:
+                problems += step()
+            except StoreError as error:
+                problems.append(str(error))
+        return problems
+
+    def _integrity(self) -> list[str]:
+        rows = self._db.query("PRAGMA integrity_check")
+        return [f"integrity: {row[0]}" for row in rows if row[0] != "ok"]
+
+    def _foreign_keys(self) -> list[str]:
+        rows = self._db.query("PRAGMA foreign_key_check")
+        return [f"orphan: row {row[1]} of {row[0]} points to nothing in {row[2]}" for row in rows]
+
+    def _text_index(self) -> list[str]:
+        missing = self._db.value(
+            "SELECT count(*) FROM facts WHERE number NOT IN (SELECT id FROM facts_fts_docsize)"
+        )
+        extra = self._db.value(
+            "SELECT count(*) FROM facts_fts_docsize WHERE id NOT IN (SELECT number FROM facts)"
+        )
+        problems = []
+        if missing or extra:
+            problems.append(f"text index: {missing} facts missing, {extra} entries too many")
+        if not self._db.read_only:
+            # FTS5 takes the command as an insert; it compares the index with the texts.
+            with self._db.uncounted(), self._db.atomic():
+                self._db.write(
+                    "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
+                )
+        return problems
+
+    def _agents(self) -> list[str]:
+        rows = self._db.query(
+            "SELECT facts.id, other.id FROM facts JOIN facts AS other "
+            "ON other.id IN (facts.superseded_by, facts.merged_into) "
+            "WHERE other.agent <> facts.agent "
+            "UNION SELECT left_fact, right_fact FROM links "
+            "JOIN facts AS one ON one.id = left_fact JOIN facts AS two ON two.id = right_fact "
+            "WHERE one.agent <> links.agent OR two.agent <> links.agent"
+        )
+        return [f"agents: {left} and {right} belong to different ones" for left, right in rows]
+
+    def _cycles(self) -> list[str]:
+        successor: dict[str, str] = dict(
+            self._db.query(
+                "SELECT id, coalesce(merged_into, superseded_by) FROM facts "
+                "WHERE merged_into IS NOT NULL OR superseded_by IS NOT NULL"
+            )
+        )
+        settled: set[str] = set()
+        problems = []
+        for start in successor:
+            path: dict[str, None] = {}
+            fact = start
+            while fact in successor and fact not in settled and fact not in path:
+                path[fact] = None
+                fact = successor[fact]
+            if fact in path:
+                problems.append(f"circle: {fact} is its own successor through others")
+            settled.update(path)
+        return problems

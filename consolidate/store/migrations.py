@@ -1,0 +1,323 @@
+"""The schema, as numbered steps. A step never changes once it has been released.
+
+All steps that a file lacks run in one transaction together with the record that they ran, so a
+failing one leaves the file as it was. A file that knows more steps than this code is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from consolidate.errors import MigrationError, StoreError
+from consolidate.store.database import Database
+from consolidate.times import format_time
+
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "Migration", "migrate", "version_of"]
+
+APPLICATION_ID = 0x434F4E53
+"""`CONS` in the header of the file: how a store is told from any other SQLite database."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migration:
+    """One step from a version to the next."""
+
+    version: int
+    name: str
+    run: Callable[[Database], None]
+
+
+MIGRATIONS: list[Migration] = []
+"""All steps in order."""
+
+
+def migration(version: int) -> Callable[[Callable[[Database], None]], Callable[[Database], None]]:
+    """Register a function as the step that leads to `version`."""
+
+    def register(step: Callable[[Database], None]) -> Callable[[Database], None]:
+        if version != len(MIGRATIONS) + 1:
+            raise ValueError(f"migration {version} is out of order")
+        MIGRATIONS.append(Migration(version=version, name=step.__name__, run=step))
+        return step
+
+    return register
+
+
+def version_of(database: Database) -> int | None:
+    """The schema version of a file; 0 if it is empty, None if it is some other database."""
+    with database.reading():
+        if database.value("SELECT count(*) FROM sqlite_master") == 0:
+            return 0
+        if database.value("PRAGMA application_id") != APPLICATION_ID:
+            return None
+        return int(database.value("SELECT max(version) FROM migrations") or 0)
+
+
+def migrate(database: Database, steps: Sequence[Migration] | None = None) -> int:
+    """Bring a file up to date; one that is current is only read.
+
+    Returns:
+        How many steps ran.
+
+    Raises:
+        MigrationError: The file is newer than this code, or a step failed.
+        StoreError: The file is another program's database.
+    """
+    steps = MIGRATIONS if steps is None else steps
+    pending = _pending(database, steps)
+    if not pending:
+        return 0
+    if database.read_only:
+        raise MigrationError(
+            f"{database.where} has an older schema ({pending[0].version - 1}) and may only be "
+            "read; open it once for writing to bring it up to date"
+        )
+    with database.atomic():
+        # Another process may have done it while this one waited for the lock.
+        pending = _pending(database, steps)
+        for step in pending:
+            _run(database, step)
+    return len(pending)
+
+
+def _pending(database: Database, steps: Sequence[Migration]) -> list[Migration]:
+    version = version_of(database)
+    if version is None:
+        raise StoreError(
+            f"{database.where} is an SQLite database, but not a consolidate store; "
+            "name another file, nothing in this one was changed"
+        )
+    newest = steps[-1].version if steps else 0
+    if version > newest:
+        raise MigrationError(
+            f"{database.where} has schema version {version}; this version of consolidate knows "
+            f"only up to {newest}. Upgrade consolidate, the file was not changed"
+        )
+    return [step for step in steps if step.version > version]
+
+
+def _run(database: Database, step: Migration) -> None:
+    try:
+        step.run(database)
+        database.write(
+            "INSERT INTO migrations (version, name, applied_at) VALUES (?, ?, ?)",
+            (step.version, step.name, format_time(datetime.now(UTC))),
+        )
+    except Exception as error:
+        raise MigrationError(
+            f"{database.where}: migration {step.version} ({step.name}) failed, the file is as "
+            f"it was: {error}"
+        ) from error
+
+
+@migration(1)
+def facts_and_runs(database: Database) -> None:
+    """Facts with their text index, runs with their journal, links, the lease."""
+    for statement in (
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        """CREATE TABLE migrations (
+            version INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            applied_at TEXT NOT NULL
+        )""",
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE plans (
+            id TEXT PRIMARY KEY,
+            agent TEXT NOT NULL,
+            body TEXT NOT NULL
+        )""",
+        # Decisions lie apart from the rest of the plan: history and settled pairs look up single
+        # ones, and a plan can be many megabytes.
+        """CREATE TABLE decisions (
+            plan TEXT NOT NULL REFERENCES plans (id),
+            position INTEGER NOT NULL,
+            subject TEXT NOT NULL,
+            object TEXT NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (plan, position)
+        )""",
+        "CREATE INDEX decisions_by_subject ON decisions (subject)",
+        """CREATE TABLE runs (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            agent TEXT NOT NULL,
+            plan TEXT NOT NULL REFERENCES plans (id),
+            state TEXT NOT NULL CHECK (state IN ('applied', 'undone')),
+            started_at TEXT NOT NULL,
+            finished_at TEXT,
+            undone_at TEXT,
+            receipt TEXT,
+            summary TEXT NOT NULL
+        )""",
+        "CREATE INDEX runs_by_agent ON runs (agent, number)",
+        "CREATE UNIQUE INDEX runs_once ON runs (plan) WHERE state = 'applied'",
+        """CREATE TABLE facts (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            agent TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            text TEXT NOT NULL,
+            metadata TEXT NOT NULL,
+            stated_at TEXT,
+            confirmed_at TEXT,
+            valid_from TEXT,
+            valid_to TEXT,
+            recorded_at TEXT NOT NULL,
+            source TEXT NOT NULL,
+            trust REAL NOT NULL CHECK (trust BETWEEN 0 AND 1),
+            intensity REAL NOT NULL CHECK (intensity BETWEEN 0 AND 1),
+            encounters INTEGER NOT NULL CHECK (encounters >= 0),
+            access_count INTEGER NOT NULL CHECK (access_count >= 0),
+            last_access TEXT,
+            content_hash TEXT NOT NULL,
+            status TEXT NOT NULL
+                CHECK (status IN ('active', 'superseded', 'merged', 'forgotten', 'in_review')),
+            superseded_by TEXT REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED
+                CHECK (superseded_by <> id),
+            merged_into TEXT REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED
+                CHECK (merged_into <> id),
+            changed_by TEXT REFERENCES runs (id) DEFERRABLE INITIALLY DEFERRED
+        )""",
+        "CREATE INDEX facts_by_agent ON facts (agent, id)",
+        "CREATE INDEX facts_by_content ON facts (content_hash)",
+        "CREATE INDEX facts_by_successor ON facts (superseded_by) WHERE superseded_by IS NOT NULL",
+        "CREATE INDEX facts_by_survivor ON facts (merged_into) WHERE merged_into IS NOT NULL",
+        "CREATE INDEX facts_by_run ON facts (changed_by) WHERE changed_by IS NOT NULL",
+        """CREATE VIRTUAL TABLE facts_fts USING fts5 (
+            text, content = 'facts', content_rowid = 'number',
+            tokenize = 'unicode61 remove_diacritics 2'
+        )""",
+        """CREATE TRIGGER facts_fts_insert AFTER INSERT ON facts BEGIN
+            INSERT INTO facts_fts (rowid, text) VALUES (new.number, new.text);
+        END""",
+        """CREATE TRIGGER facts_fts_delete AFTER DELETE ON facts BEGIN
+            INSERT INTO facts_fts (facts_fts, rowid, text)
+            VALUES ('delete', old.number, old.text);
+        END""",
+        """CREATE TRIGGER facts_fts_update AFTER UPDATE OF text ON facts
+        WHEN old.text IS NOT new.text BEGIN
+            INSERT INTO facts_fts (facts_fts, rowid, text)
+            VALUES ('delete', old.number, old.text);
+            INSERT INTO facts_fts (rowid, text) VALUES (new.number, new.text);
+        END""",
+        """CREATE TABLE links (
+            agent TEXT NOT NULL,
+            left_fact TEXT NOT NULL REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED,
+            right_fact TEXT NOT NULL REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED
+                CHECK (right_fact <> left_fact),
+            relation TEXT NOT NULL,
+            run TEXT REFERENCES runs (id) DEFERRABLE INITIALLY DEFERRED,
+            PRIMARY KEY (left_fact, right_fact, relation)
+        )""",
+        "CREATE INDEX links_by_right ON links (right_fact)",
+        "CREATE INDEX links_by_agent ON links (agent)",
+        """CREATE TABLE aliases (
+            agent TEXT NOT NULL,
+            canonical TEXT NOT NULL,
+            alias TEXT NOT NULL,
+            never INTEGER NOT NULL CHECK (never IN (0, 1)),
+            PRIMARY KEY (agent, canonical, alias)
+        ) WITHOUT ROWID""",
+        # Rows are named by table and key, not by rowid, and stored as objects, so that the
+        # journal can still be read after a later migration adds a column.
+        """CREATE TABLE journal (
+            number INTEGER PRIMARY KEY,
+            run TEXT NOT NULL REFERENCES runs (id),
+            subject TEXT NOT NULL,
+            key TEXT NOT NULL,
+            before TEXT,
+            after TEXT
+        )""",
+        "CREATE INDEX journal_by_run ON journal (run, number)",
+        "CREATE INDEX journal_by_row ON journal (subject, key, number)",
+        """CREATE TABLE lease (
+            only INTEGER PRIMARY KEY CHECK (only = 1),
+            token TEXT NOT NULL,
+            holder TEXT NOT NULL,
+            pid INTEGER NOT NULL,
+            host TEXT NOT NULL,
+            boot TEXT NOT NULL,
+            since TEXT NOT NULL,
+            renewed TEXT NOT NULL,
+            expires TEXT NOT NULL
+        )""",
+    ):
+        database.write(statement)
+
+
+@migration(2)
+def models_reviews_and_entities(database: Database) -> None:
+    """What models said (caches), what they named, what a person must decide, run states."""
+    for statement in (
+        # Text hashes and model names recur in every cache; integers keep the caches small.
+        "CREATE TABLE texts (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE)",
+        "CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        """CREATE TABLE vectors (
+            text INTEGER PRIMARY KEY REFERENCES texts (id),
+            model INTEGER NOT NULL REFERENCES models (id),
+            vector BLOB NOT NULL
+        )""",
+        """CREATE TABLE mention_cache (
+            model INTEGER NOT NULL REFERENCES models (id),
+            text INTEGER NOT NULL REFERENCES texts (id),
+            body TEXT NOT NULL,
+            PRIMARY KEY (model, text)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE verdicts (
+            model INTEGER NOT NULL REFERENCES models (id),
+            left_text INTEGER NOT NULL REFERENCES texts (id),
+            right_text INTEGER NOT NULL REFERENCES texts (id),
+            forward_entailment REAL,
+            forward_neutral REAL,
+            forward_contradiction REAL,
+            backward_entailment REAL,
+            backward_neutral REAL,
+            backward_contradiction REAL,
+            truncated INTEGER NOT NULL,
+            PRIMARY KEY (model, left_text, right_text)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE reviews (
+            id TEXT PRIMARY KEY,
+            agent TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('open', 'accepted', 'rejected')),
+            left_fact TEXT NOT NULL REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED,
+            right_fact TEXT NOT NULL REFERENCES facts (id) DEFERRABLE INITIALLY DEFERRED,
+            decision TEXT NOT NULL,
+            run TEXT NOT NULL REFERENCES runs (id) DEFERRABLE INITIALLY DEFERRED,
+            decided_at TEXT
+        )""",
+        "CREATE INDEX reviews_by_agent ON reviews (agent, state)",
+        "CREATE INDEX reviews_by_left ON reviews (left_fact)",
+        "CREATE INDEX reviews_by_right ON reviews (right_fact)",
+        """CREATE TABLE states (
+            agent TEXT PRIMARY KEY,
+            body TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE entities (
+            id INTEGER PRIMARY KEY,
+            agent TEXT NOT NULL,
+            key TEXT NOT NULL,
+            name TEXT NOT NULL,
+            UNIQUE (agent, key)
+        )""",
+        """CREATE TABLE entity_facts (
+            entity INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            PRIMARY KEY (entity, fact)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX entity_facts_by_fact ON entity_facts (fact)",
+        """CREATE TABLE fact_mentions (
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            start INTEGER NOT NULL,
+            stop INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            label TEXT NOT NULL,
+            score REAL NOT NULL,
+            entity INTEGER REFERENCES entities (id) ON DELETE SET NULL,
+            PRIMARY KEY (fact, start, stop, label)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX fact_mentions_by_entity ON fact_mentions (entity)",
+    ):
+        database.write(statement)

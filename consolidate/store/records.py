@@ -1,0 +1,80 @@
+"""The records that only the store hands out; those of the pipeline are in `consolidate.types`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from consolidate.types import Evidence, Fact, FactStatus
+
+__all__ = ["Added", "Entity", "Event", "History", "State"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Added:
+    """What `Store.add` did with one fact."""
+
+    id: str
+    """The id it has, or the one of the fact that says the same already."""
+    new: bool
+    reason: str
+    """`added`, or why there was nothing to add."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entity:
+    """Something that facts name."""
+
+    id: int
+    agent: str
+    name: str
+    """As most often written."""
+    key: str
+    """As compared."""
+    aliases: tuple[str, ...] = ()
+    """Every other way it was written or declared, sorted."""
+    facts: tuple[str, ...] = ()
+    """Ids of the facts that mention it, sorted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One step of a chain: a fact gave way to another."""
+
+    fact: Fact
+    """The one that gave way, as it is now."""
+    to: str | None
+    """The fact that took its place; None if it ended without a successor."""
+    change: FactStatus
+    """`superseded`, `merged`, `forgotten` or `in_review`."""
+    run: str | None = None
+    at: datetime | None = None
+    """When the run that did it began."""
+    reason: str = ""
+    """Reason code of the decision; empty if no run is known."""
+    sentence: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """A fact with everything that led to it and everything that came after it."""
+
+    fact: Fact
+    before: tuple[Event, ...] = ()
+    """What it superseded or absorbed, also through others; oldest first."""
+    after: tuple[Event, ...] = ()
+    """What superseded or absorbed it, step by step, nearest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """What the last run left behind: equal state means that there is nothing new to plan."""
+
+    digest: str
+    """Digest of the snapshot after the run."""
+    settings_digest: str
+    models: Mapping[str, str] = field(default_factory=dict)
+    due: datetime | None = None
+    cut: int = 0

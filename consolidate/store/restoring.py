@@ -1,0 +1,419 @@
+"""Rows of an export back into a store.
+
+What `exports` gave comes back unchanged into an empty store. Into one that has facts already, only
+what is missing comes in: a fact that is there keeps the state it has there, so nothing retired is
+revived and nothing is doubled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from consolidate.errors import InputError
+from consolidate.serialise import canonical, from_data, to_data
+from consolidate.store.database import Database
+from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
+from consolidate.store.rows import (
+    FACT_COLUMNS,
+    FACT_SQL,
+    LINK_COLUMNS,
+    LIVE_SQL,
+    REVIEW_COLUMNS,
+    fact_from_row,
+    fact_hash,
+    fact_to_row,
+    ordered,
+    placeholders,
+    review_to_row,
+)
+from consolidate.store.store import Store
+from consolidate.store.validation import check_alias, check_fact, check_name
+from consolidate.times import format_time, parse_time
+from consolidate.types import Alias, Decision, Fact, NewFact, Plan, Receipt, Review, ReviewState
+
+__all__ = ["Restored", "restore"]
+
+_Data = Mapping[str, Any]
+_Numbered = Sequence[tuple[int, _Data]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """What `restore` did."""
+
+    new: int
+    known: int
+    differ: int
+    """Known facts whose state here is not that of the export."""
+    broken: tuple[tuple[int, str], ...]
+    """Line and reason."""
+    extra: Mapping[str, int]
+    """Other rows that came in, by type."""
+
+
+def restore(
+    store: Store, facts: Sequence[tuple[int, Fact]], rows: _Numbered, *, agent: str | None = None
+) -> Restored:
+    """Bring facts with their past, and what hangs on them, into a store; inside `atomic()`.
+
+    Args:
+        store: The store.
+        facts: Facts, each with the line it came from.
+        rows: Other rows of an export, each with its line.
+        agent: Only what belongs to this agent; None is all.
+    """
+    with store.atomic():
+        return _Restore(store._db, agent).everything(facts, rows)
+
+
+class _Restore:
+    """One restore: what ids of the export are called here, and what is new."""
+
+    def __init__(self, database: Database, agent: str | None) -> None:
+        self._db = database
+        self._agent = agent
+        self._names: dict[str, str] = {}
+        """Id in the export to id here."""
+        self._runs: dict[str, str] = {}
+        self._fresh_runs: set[str] = set()
+        self._fresh: set[str] = set()
+        self._broken: list[tuple[int, str]] = []
+        self._extra: dict[str, int] = {}
+
+    def everything(self, facts: Sequence[tuple[int, Fact]], rows: _Numbered) -> Restored:
+        by_type: dict[str, list[tuple[int, _Data]]] = {}
+        for line, row in rows:
+            by_type.setdefault(str(row.get("type")), []).append((line, row))
+        # Plans before runs, runs before facts, facts before all that names them.
+        for kind in ("plan", "decision", "run"):
+            self._each(kind, by_type.pop(kind, []))
+        known, differ = self._facts(facts)
+        for kind in ("alias", "entity", "mention", "link", "review", "journal"):
+            self._each(kind, by_type.pop(kind, []))
+        for kind, unknown in by_type.items():
+            self._broken += [(line, f"unknown type {kind!r}") for line, _ in unknown]
+        self._settle()
+        return Restored(
+            new=len(self._fresh),
+            known=known,
+            differ=differ,
+            broken=tuple(sorted(self._broken)),
+            extra=self._extra,
+        )
+
+    # Facts
+
+    def _facts(self, facts: Sequence[tuple[int, Fact]]) -> tuple[int, int]:
+        facts = [(n, fact) for n, fact in facts if self._agent in (None, fact.agent)]
+        good = [(line, fact) for line, fact in facts if self._sound(line, fact)]
+        stored = self._stored([fact for _, fact in good])
+        ours = {fact.id for _, fact in good}
+        # Facts of the export itself don't count as copies of each other: they are all its own.
+        same = {_natural(fact): fact for fact in stored.values() if fact.id not in ours}
+        fresh: list[Fact] = []
+        known = differ = 0
+        for line, fact in good:
+            here = stored.get(fact.id)
+            if here is not None and _natural(here) != _natural(fact):
+                self._broken.append((line, f"id {fact.id!r} is taken by another fact here"))
+                continue
+            here = here or same.get(_natural(fact))
+            if here is None:
+                fresh.append(fact)
+                self._names[fact.id] = fact.id
+                self._fresh.add(fact.id)
+            else:
+                known += 1
+                differ += here.status is not fact.status
+                self._names[fact.id] = here.id
+        rows = [fact_to_row(self._renamed(fact)) for fact in fresh]
+        self._db.write_many(
+            f"INSERT INTO facts ({', '.join(FACT_COLUMNS)}) "  # noqa: S608
+            f"VALUES ({placeholders(FACT_COLUMNS)})",
+            rows,
+        )
+        return known, differ
+
+    def _sound(self, line: int, fact: Fact) -> bool:
+        try:
+            check_fact(
+                NewFact(
+                    id=fact.id,
+                    agent=fact.agent,
+                    kind=fact.kind,
+                    text=fact.text,
+                    metadata=fact.metadata,
+                    stated_at=fact.stated_at,
+                    valid_from=fact.valid_from,
+                    valid_to=fact.valid_to,
+                    source=fact.source,
+                    trust=fact.trust,
+                    intensity=fact.intensity,
+                )
+            )
+            if fact.content_hash != fact_hash(fact.text):
+                raise InputError("content_hash does not fit the text")
+            if fact.encounters < 0 or fact.access_count < 0:
+                raise InputError("encounters and access_count can't be negative")
+            if fact.id in (fact.superseded_by, fact.merged_into):
+                raise InputError("the fact is its own successor")
+            fact_to_row(fact)
+        except InputError as error:
+            self._broken.append((line, str(error)))
+            return False
+        return True
+
+    def _stored(self, facts: Sequence[Fact]) -> dict[str, Fact]:
+        values = (
+            self._db.among([fact.id for fact in facts]),
+            self._db.among(list({fact.content_hash for fact in facts})),
+        )
+        rows = self._db.query(
+            f"SELECT {FACT_SQL} FROM facts WHERE id IN (SELECT value FROM json_each(?1)) "  # noqa: S608
+            "OR content_hash IN (SELECT value FROM json_each(?2)) ORDER BY id",
+            values,
+        )
+        return {row[0]: fact_from_row(row) for row in rows}
+
+    def _renamed(self, fact: Fact) -> Fact:
+        """Point at what successors and runs are called here; what is missing is left empty."""
+        return replace(
+            fact,
+            superseded_by=self._id(fact.superseded_by),
+            merged_into=self._id(fact.merged_into),
+            changed_by=self._run_id(fact.changed_by),
+        )
+
+    def _id(self, fact: str | None) -> str | None:
+        if fact is None or fact in self._names:
+            return self._names.get(fact or "")
+        found = self._db.value("SELECT id FROM facts WHERE id = ?", (fact,))
+        return None if found is None else str(found)
+
+    def _run_id(self, run: str | None) -> str | None:
+        if run is None or run in self._runs:
+            return self._runs.get(run or "")
+        found = self._db.value("SELECT id FROM runs WHERE id = ?", (run,))
+        return None if found is None else str(found)
+
+    # Everything else
+
+    def _each(self, kind: str, rows: _Numbered) -> None:
+        write = getattr(self, f"_{kind}")
+        for line, row in rows:
+            if self._agent is not None and row.get("agent", self._agent) != self._agent:
+                continue
+            try:
+                came = write(row)
+            except KeyError as error:
+                self._broken.append((line, f"{kind}: {error.args[0]!r} is missing"))
+            except (InputError, TypeError, ValueError) as error:
+                self._broken.append((line, f"{kind}: {error}"))
+            else:
+                self._extra[kind] = self._extra.get(kind, 0) + came
+
+    def _plan(self, row: _Data) -> int:
+        from_data(Plan, {**row["body"], "decisions": []})  # what can't be read later stays out
+        values = (_text(row, "id"), _text(row, "agent"), canonical(row["body"]))
+        return self._insert("plans", ("id", "agent", "body"), [values])
+
+    def _decision(self, row: _Data) -> int:
+        decision = from_data(Decision, row["body"])
+        plan = _text(row, "plan")
+        if not self._db.one("SELECT 1 FROM plans WHERE id = ?", (plan,)):
+            return 0
+        body = canonical(to_data(decision))
+        values = (plan, int(row["position"]), decision.subject, decision.object, body)
+        return self._insert("decisions", _DECISION_COLUMNS, [values])
+
+    def _run(self, row: _Data) -> int:
+        run, plan, state = _text(row, "id"), _text(row, "plan"), _text(row, "state")
+        if not self._db.one("SELECT 1 FROM plans WHERE id = ?", (plan,)):
+            raise InputError(f"the plan of {run!r} is missing")
+        if state not in ("applied", "undone"):
+            raise InputError(f"state {state!r} must be applied or undone")
+        same = self._db.value(
+            "SELECT id FROM runs WHERE id = ?1 OR (plan = ?2 AND state = 'applied' "
+            "AND ?3 = 'applied')",
+            (run, plan, state),
+        )
+        self._runs[run] = run if same is None else str(same)
+        if same is not None:
+            return 0
+        receipt = row["receipt"]
+        values = (
+            run,
+            _text(row, "agent"),
+            plan,
+            state,
+            _time(row["started_at"]),
+            _time(row["finished_at"]),
+            _time(row["undone_at"]),
+            None if receipt is None else canonical(to_data(from_data(Receipt, receipt))),
+            canonical(row["summary"]),
+        )
+        self._fresh_runs.add(run)
+        return self._insert("runs", RUN_COLUMNS, [values])
+
+    def _alias(self, row: _Data) -> int:
+        data = {key: value for key, value in row.items() if key != "type"}
+        alias = from_data(Alias, data)
+        check_alias(alias)
+        values = (alias.agent, alias.canonical, alias.alias, int(alias.never))
+        return self._insert("aliases", ("agent", "canonical", "alias", "never"), [values])
+
+    def _entity(self, row: _Data) -> int:
+        values = (_text(row, "agent"), _text(row, "key"), _text(row, "name"))
+        facts = [fact for fact in row["facts"] if fact in self._fresh]
+        known = self._entity_number(values[0], values[1])
+        if known is None and (facts or not row["facts"]):
+            self._insert("entities", ("agent", "key", "name"), [values])
+            known = self._entity_number(values[0], values[1])
+        if known is None:
+            return 0
+        return self._insert("entity_facts", ("entity", "fact"), [(known, fact) for fact in facts])
+
+    def _mention(self, row: _Data) -> int:
+        fact = _text(row, "fact")
+        if fact not in self._fresh:
+            return 0
+        key = row["entity"]
+        entity = None if key is None else self._entity_number(_text(row, "agent"), key)
+        values = (
+            fact,
+            int(row["start"]),
+            int(row["stop"]),
+            _text(row, "text"),
+            _text(row, "label"),
+            float(row["score"]),
+            entity,
+        )
+        return self._insert("fact_mentions", _MENTION_COLUMNS, [values])
+
+    def _link(self, row: _Data) -> int:
+        ends = self._id(_text(row, "left")), self._id(_text(row, "right"))
+        if ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+            return 0
+        pair = ordered(ends[0], ends[1])
+        agent = _text(row, "agent")
+        if not self._both(pair, agent):
+            raise InputError(f"its facts are not both of agent {agent!r}")
+        values = (agent, *pair, _text(row, "relation"), self._run_id(row.get("run")))
+        return self._insert("links", LINK_COLUMNS, [values])
+
+    def _review(self, row: _Data) -> int:
+        data = {key: value for key, value in row.items() if key != "type"}
+        review = from_data(Review, data)
+        run = self._run_id(review.run)
+        decision = review.decision
+        subject, other = self._id(decision.subject), self._id(decision.object)
+        if run is None or subject is None or other is None or subject == other:
+            return 0
+        pair = ordered(subject, other)
+        taken = "SELECT 1 FROM reviews WHERE id = ? OR (left_fact = ? AND right_fact = ?)"
+        if self._db.one(taken, (review.id, *pair)):
+            return 0
+        if not self._both(pair, review.agent):
+            raise InputError(f"its facts are not both of agent {review.agent!r}")
+        if review.state is ReviewState.OPEN and not self._both(pair, review.agent, live=True):
+            return 0  # what it asks about has been decided here
+        here = replace(review, run=run, decision=self._here(decision))
+        return self._insert("reviews", REVIEW_COLUMNS, [review_to_row(here)])
+
+    def _here(self, decision: Decision) -> Decision:
+        """Rename facts wherever a decision or its evidence names them."""
+        return replace(
+            decision,
+            subject=self._id(decision.subject) or decision.subject,
+            object=self._id(decision.object) or decision.object,
+            evidence=tuple(
+                replace(
+                    item,
+                    left=self._id(item.left) or item.left,
+                    right=self._id(item.right) or item.right,
+                )
+                for item in decision.evidence
+            ),
+        )
+
+    def _journal(self, row: _Data) -> int:
+        run, subject = _text(row, "run"), _text(row, "subject")
+        if run not in self._fresh_runs:
+            return 0
+        columns = _JOURNALLED.get(subject)
+        if columns is None:
+            raise InputError(f"unknown subject {subject!r}")
+        for values in (row["before"], row["after"]):
+            # Undo builds statements from these names, so no others may come in.
+            if values is not None and not set(values) <= set(columns):
+                raise InputError(f"unknown column in {sorted(set(values) - set(columns))!r}")
+        before, after = (
+            None if row[key] is None else canonical(row[key]) for key in ("before", "after")
+        )
+        entry = (run, subject, canonical(row["key"]), before, after)
+        return self._insert("journal", JOURNAL_COLUMNS, [entry])
+
+    def _settle(self) -> None:
+        """Put right what only the whole shows."""
+        waiting = "SELECT value FROM json_each(?)"
+        for column in ("superseded_by", "merged_into"):
+            # Nothing crosses agents, whatever a file says.
+            self._db.write(
+                f"UPDATE facts SET {column} = NULL WHERE id IN ({waiting}) AND EXISTS ("  # noqa: S608
+                f"SELECT 1 FROM facts AS other WHERE other.id = facts.{column} "
+                "AND other.agent <> facts.agent)",
+                (self._db.among(self._fresh),),
+            )
+        # Facts that wait for a review that did not come along are plain active ones.
+        self._db.write(
+            "UPDATE facts SET status = 'active' WHERE status = 'in_review' "  # noqa: S608
+            f"AND id IN ({waiting}) AND NOT EXISTS (SELECT 1 FROM reviews WHERE state = 'open' "
+            "AND facts.id IN (left_fact, right_fact))",
+            (self._db.among(self._fresh),),
+        )
+
+    def _both(self, pair: tuple[str, str], agent: str, *, live: bool = False) -> bool:
+        """Whether both facts are the agent's, and live if that is asked."""
+        condition = LIVE_SQL if live else "1"
+        count = self._db.value(
+            f"SELECT count(*) FROM facts WHERE id IN (?, ?) AND agent = ? AND {condition}",  # noqa: S608
+            (*pair, agent),
+        )
+        return bool(count == 2)
+
+    def _entity_number(self, agent: str, key: str) -> int | None:
+        found = self._db.value("SELECT id FROM entities WHERE agent = ? AND key = ?", (agent, key))
+        return None if found is None else int(found)
+
+    def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+        """Insert what is not there; table and columns are words of this module."""
+        return self._db.write_many(
+            f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) "  # noqa: S608
+            f"VALUES ({placeholders(columns)})",
+            rows,
+        )
+
+
+def _natural(fact: Fact) -> tuple[Any, ...]:
+    """What makes two facts the same statement, as in `Store.add`."""
+    return (fact.agent, fact.kind, fact.content_hash, fact.stated_at, fact.source)
+
+
+def _text(row: _Data, key: str) -> str:
+    check_name(key, row[key])
+    return str(row[key])
+
+
+def _time(value: Any) -> str | None:
+    return None if value is None else format_time(parse_time(value))
+
+
+_DECISION_COLUMNS = ("plan", "position", "subject", "object", "body")
+_MENTION_COLUMNS = ("fact", "start", "stop", "text", "label", "score", "entity")
+_JOURNALLED: Mapping[str, Sequence[str]] = {
+    "facts": FACT_COLUMNS,
+    "links": LINK_COLUMNS,
+    "reviews": REVIEW_COLUMNS,
+}

@@ -1,0 +1,72 @@
+"""The one read of a run: everything planning needs to know, at one moment."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from consolidate.serialise import canonical
+from consolidate.store.base import Part
+from consolidate.store.rows import FACT_SQL, LIVE, fact_from_row, ordered, placeholders
+from consolidate.store.validation import check_name
+from consolidate.types import Alias, FactStatus, Snapshot
+
+__all__ = ["SnapshotPart"]
+
+_TAKE_PART = sorted(LIVE | {FactStatus.SUPERSEDED})
+
+
+class SnapshotPart(Part):
+    """The store's method that begins a run."""
+
+    def snapshot(self, agent: str, *, include_undone: bool = False) -> Snapshot:
+        """Read an agent's live and superseded facts, aliases, settled and linked pairs.
+
+        All in one read transaction; other processes may write meanwhile. Settled are pairs with
+        a review of any state and pairs of decisions whose run was undone; `include_undone` opens
+        the latter again.
+        """
+        check_name("agent", agent)
+        with self._db.reading():
+            rows = self._db.query(
+                f"SELECT {FACT_SQL} FROM facts WHERE agent = ? "  # noqa: S608
+                f"AND status IN ({placeholders(_TAKE_PART)}) ORDER BY id",
+                (agent, *(status.value for status in _TAKE_PART)),
+            )
+            aliases = self._db.query(
+                "SELECT canonical, alias, never FROM aliases WHERE agent = ? "
+                "ORDER BY canonical, alias",
+                (agent,),
+            )
+            settled = self._db.query(
+                "SELECT left_fact, right_fact FROM reviews WHERE agent = ?1 "
+                "UNION SELECT decisions.subject, decisions.object FROM decisions "
+                "JOIN runs ON runs.plan = decisions.plan "
+                "WHERE runs.agent = ?1 AND runs.state = 'undone' AND NOT ?2",
+                (agent, include_undone),
+            )
+            linked = self._db.query(
+                "SELECT DISTINCT left_fact, right_fact FROM links WHERE agent = ?", (agent,)
+            )
+        settled_pairs = sorted({ordered(left, right) for left, right in settled})
+        linked_pairs = sorted({ordered(left, right) for left, right in linked})
+        return Snapshot(
+            agent=agent,
+            facts=tuple(map(fact_from_row, rows)),
+            aliases=tuple(
+                Alias(agent=agent, canonical=canonical_name, alias=alias, never=bool(never))
+                for canonical_name, alias, never in aliases
+            ),
+            settled=frozenset(settled_pairs),
+            linked=frozenset(linked_pairs),
+            digest=_digest(agent, rows, aliases, settled_pairs, linked_pairs),
+        )
+
+
+def _digest(agent: str, facts: list[Any], *others: list[Any]) -> str:
+    """Hash the rows as they are stored: they have one form for one value."""
+    digest = hashlib.sha256(canonical([agent, *others]).encode())
+    # Fact by fact, so that the text of a large store is never in memory as a whole.
+    for row in facts:
+        digest.update(canonical(row).encode())
+    return digest.hexdigest()
