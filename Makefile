@@ -58,13 +58,16 @@ eval: $(DEVELOPED) ## Score the bundled models and the demo on the labelled sets
 	$(BIN)/python -m eval $(ARGS)
 
 models: ## Say how the model files are made
-	@echo "The model files lie in models/weights and come with 'make install'. Making them anew needs"
-	@echo "the workshop: about 1.3 GB of libraries, kept out of .venv."
+	@echo "The model files lie in models/weights; 'make install' installs them and needs no more."
+	@echo "Making them anew needs the workshop, about 1.3 GB of libraries, kept out of $(VENV):"
 	@echo
 	@echo "  python3 -m venv .venv-models"
 	@echo "  .venv-models/bin/pip install -e '.[models]'"
+	@echo "  .venv-models/bin/python -m models.train.judge --help    tune the judge"
+	@echo "  .venv-models/bin/python -m models.export --help         torch to ONNX"
+	@echo "  .venv-models/bin/python -m models.quantize --help       8-bit weights"
 	@echo
-	@echo "models/README.md goes on from there: fetch, train, export, quantise, verify."
+	@echo "The cards beside the files name the sources that training starts from."
 
 clean: ## Remove .venv, caches and build products; stores are left alone
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov

@@ -175,6 +175,7 @@ def _plan(
         assessments,
         settled=snapshot.settled,
         linked=snapshot.linked,
+        heirs=snapshot.heirs,
         policy=_policy(settings),
         now=now,
     )

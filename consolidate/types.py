@@ -171,6 +171,8 @@ class Snapshot:
     nothing more is decided about them."""
     linked: frozenset[tuple[str, str]] = frozenset()
     """Pairs (left < right) that are linked already."""
+    heirs: Mapping[str, str] = field(default_factory=dict)
+    """Merged facts that once superseded something, with what they were merged into at last."""
     digest: str = ""
     """SHA-256 over all of the above."""
 

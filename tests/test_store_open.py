@@ -57,6 +57,9 @@ def test_a_name_of_bytes_that_are_no_text_works(tmp_path: Path, open_store: Open
         pytest.skip("this file system takes only UTF-8 names")
     open_store(path)
     assert path.stat().st_size > 0
+    with pytest.raises(StoreError) as caught:
+        open_store(path.with_name(path.name + "x"), create=False)
+    str(caught.value).encode()  # a message that can be printed
 
 
 def test_a_relative_path_is_taken_from_the_current_folder(
@@ -173,9 +176,11 @@ def test_a_cut_file_is_never_taken_for_a_sound_one(filled: Path) -> None:
             assert store.check()
 
 
-def test_damage_in_the_middle_is_reported_and_never_raises_anything_else(filled: Path) -> None:
+def test_damage_in_the_middle_is_reported_and_never_raises_anything_else(
+    filled: Path, now: datetime
+) -> None:
     content = bytearray(filled.read_bytes())
-    for start in range(4096, len(content) - 4096, 4096 * 5):
+    for start in range(4096, len(content) - 4096, 4096 * 3):
         damaged = bytes(content[:start]) + b"\xa5" * 4096 + bytes(content[start + 4096 :])
         filled.write_bytes(damaged)
         try:
@@ -183,7 +188,7 @@ def test_damage_in_the_middle_is_reported_and_never_raises_anything_else(filled:
                 store.check()
                 store.search("word")
                 store.snapshot("default")
-                store.add([NewFact(text="one more")], now=datetime.fromisoformat("2026-01-01Z"))
+                store.add([NewFact(text="one more")], now=now)
         except ConsolidateError as error:
             assert str(filled) in str(error)
 
@@ -276,6 +281,7 @@ def as_nobody(code: str, *arguments: object) -> str:
         from consolidate.errors import StoreError
         from consolidate.store import Store
         from consolidate.types import NewFact
+        # After the imports: nobody may not be allowed to read the code.
         if os.getuid() == 0:
             os.setgroups([])
             os.setgid(65534)

@@ -78,7 +78,9 @@ class ModelFiles:
         """Read and check the files in `folder`; see `find`."""
         if not folder.is_dir():
             found = "a file" if folder.exists() else "nothing"
-            raise ModelFilesError(f"expected a folder with a model at {str(folder)!r}, found {found}")
+            raise ModelFilesError(
+                f"expected a folder with a model at {str(folder)!r}, found {found}"
+            )
         missing = [name for name in _REQUIRED if not (folder / name).is_file()]
         if missing:
             present = sorted(path.name for path in folder.iterdir() if path.is_file())[:12]

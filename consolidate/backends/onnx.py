@@ -44,7 +44,10 @@ _TOKENS_PER_RUN: Final = 512
 _ITEMS_PER_RUN: Final = 32
 # Lengths and counts at which shared runs are tried: short and long rows, counts that leave every
 # kind of remainder when a matrix product is cut into blocks of rows.
-_TRIALS: Final = ((2, 9), (3, 7), (7, 5), (13, 8), (24, 3))
+_TRIALS: Final = ((2, 9), (3, 7), (7, 5), (13, 4), (24, 2))
+
+# Fewer items than this are not worth the trial.
+_WORTH_A_TRIAL: Final = 64
 
 Array = npt.NDArray[Any]
 
@@ -180,6 +183,8 @@ class OnnxModel:
                 groups[-1].append(index)
             else:
                 groups.append([index])
+        if self._exact is None and len(items) < _WORTH_A_TRIAL:
+            return [[index] for index in order]
         if len(groups) == len(items) or self.shares_runs:
             return groups
         return [[index] for index in order]
@@ -189,9 +194,7 @@ class OnnxModel:
     ) -> list[Array | Exception]:
         try:
             whole = self._compute(items)
-            return [
-                reduce(whole[i * self._rows : (i + 1) * self._rows]) for i in range(len(items))
-            ]
+            return [reduce(whole[i * self._rows : (i + 1) * self._rows]) for i in range(len(items))]
         except ConsolidateError:
             raise
         except Exception as error:
@@ -284,7 +287,9 @@ def _session(files: ModelFiles) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    beside = any(name.startswith(f"{MODEL}.") or name.startswith(f"{MODEL}_") for name in files.digests)
+    beside = any(
+        name.startswith(f"{MODEL}.") or name.startswith(f"{MODEL}_") for name in files.digests
+    )
     # From bytes, so that what runs is what the identity was taken of. Weights in a file of their
     # own can only be found by path.
     source: Mapping[str, Any] = {

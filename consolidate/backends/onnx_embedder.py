@@ -163,7 +163,9 @@ def _pooling(files: ModelFiles) -> str:
     beside = files.folder / "1_Pooling" / "config.json"
     value = files.setting("pooling")
     if value is None and beside.is_file():
-        modes = {k for k, v in read_json(beside).items() if k.startswith("pooling_mode") and v is True}
+        modes = {
+            k for k, v in read_json(beside).items() if k.startswith("pooling_mode") and v is True
+        }
         names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
         value = names.get(modes.pop(), "another") if len(modes) == 1 else f"{len(modes)} modes"
     if value not in (None, "mean", "cls"):

@@ -39,7 +39,9 @@ class Tokens:
             # Two objects: truncation is a state of the tokenizer, and threads share it.
             pairs: Any = Tokenizer.from_str(tokenizer.to_str())
         except Exception as error:  # the library raises bare Exception
-            raise ModelFilesError(f"expected a tokenizer in {str(path)!r}, found: {error}") from error
+            raise ModelFilesError(
+                f"expected a tokenizer in {str(path)!r}, found: {error}"
+            ) from error
         for each in (tokenizer, pairs):
             each.no_padding()
             each.no_truncation()
@@ -52,7 +54,9 @@ class Tokens:
         mask = tokenizer.encode("a").special_tokens_mask
         before = mask.index(0) if 0 in mask else len(mask)
         self._before = tokenizer.encode("a").ids[:before]
-        self._after = tokenizer.encode("a").ids[len(mask) - mask[::-1].index(0) :] if 0 in mask else []
+        self._after = (
+            tokenizer.encode("a").ids[len(mask) - mask[::-1].index(0) :] if 0 in mask else []
+        )
         self._room = most - len(self._before) - len(self._after)
         if self._room < 1:
             raise ModelFilesError(f"{str(path)!r}: rows of {most} tokens leave no room for a text")

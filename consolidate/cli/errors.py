@@ -50,7 +50,7 @@ class ErrorsToExitCodes(TyperGroup):
                 raise
             lines = [
                 f"unexpected {type(error).__name__}: {error}",
-                "This is a mistake in consolidate; CONSOLIDATE_DEBUG=1 shows where.",
+                "this is a mistake in consolidate; CONSOLIDATE_DEBUG=1 shows where",
             ]
             raise self._exit(ctx, error, lines) from error
 
@@ -60,7 +60,7 @@ class ErrorsToExitCodes(TyperGroup):
 
             write_json({"error": {"kind": type(error).__name__, "message": "; ".join(lines)}})
         for line in lines:
-            complain(line)
+            complain(f"Error: {line}")
         return typer.Exit(FAILED)
 
 
@@ -72,13 +72,13 @@ def complain(line: str) -> None:
 
 def _lines(error: ConsolidateError) -> list[str]:
     if isinstance(error, SettingsError):
-        return [f"Error: {problem}" for problem in error.problems]
-    return [f"Error: {error}"]
+        return list(error.problems)
+    return [str(error)]
 
 
 def _os_message(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"Error: {where}{error.strerror or error}"
+    return f"{where}{error.strerror or error}"
 
 
 def _is_usage(error: Exception) -> bool:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["history", "init", "remember", "stats"]
 
-_LONGEST_LINE = 1_000_000
-
 
 def init(db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
     """Make an empty database. One that is there already is left as it is."""
@@ -106,6 +104,8 @@ def history(
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
         found = store.history(fact)
+        ids = [event.to for event in found.after if event.to is not None]
+        successors = {each.id: each for each in store.facts(statuses=None, ids=ids)}
     if as_json:
         write_json(found)
         return
@@ -114,10 +114,13 @@ def history(
     if found.before:
         heading("What it took the place of")
         for event in found.before:
+            _describe(event.fact)
             _tell(event)
     if found.after:
         heading("What took its place")
         for event in found.after:
+            if event.to in successors:
+                _describe(successors[event.to])
             _tell(event)
     if not found.before and not found.after:
         say("Nothing took its place, and it took nothing's place.")
@@ -172,16 +175,13 @@ def _metadata(value: str | None) -> dict[str, Any]:
 def _describe(fact: Fact) -> None:
     say(f"  {fact.text}")
     said = day(fact.stated_at) or "at an unknown time"
-    holds = f", holds {day(fact.valid_from) or '...'} to {day(fact.valid_to) or '...'}"
-    limits = holds if fact.valid_from or fact.valid_to else ""
-    say(
-        f"  {fact.id} · {fact.status} · {fact.kind} · said {said} by {fact.source}{limits}",
-        style="dim",
-    )
+    limits = f", holds from {day(fact.valid_from)}" if fact.valid_from else ""
+    limits += f", holds until {day(fact.valid_to)}" if fact.valid_to else ""
+    what = f"{fact.id} · {fact.status} · {fact.kind} · said {said} by {fact.source}{limits}"
+    say(f"  {what}", style="dim")
 
 
 def _tell(event: Event) -> None:
-    _describe(event.fact)
     when = f" on {day(event.at)}" if event.at else ""
     run = f" by {event.run}" if event.run else ""
     say(f"    {event.change}{when}{run}: {event.sentence or 'no run is known'}")

@@ -22,7 +22,15 @@ from consolidate.serialise import to_data
 __all__ = ["console", "day", "draw", "heading", "say", "table", "write_json"]
 
 _PIPED_WIDTH = 100
-_STYLES = {"superseded": "yellow", "merged": "cyan", "active": "green", "in_review": "magenta"}
+_STYLES = {
+    "superseded": "yellow",
+    "merged": "cyan",
+    "active": "green",
+    "in_review": "magenta",
+    "ok": "green",
+    "warn": "yellow",
+    "fail": "bold red",
+}
 
 
 def console(*, err: bool = False) -> Console:
@@ -44,8 +52,8 @@ def console(*, err: bool = False) -> Console:
 
 
 def say(line: str, *, style: str = "") -> None:
-    """Write one line for people."""
-    draw(Text(visible(line), style=style))
+    """Write one line for people; it is not broken, so that commands in it can be copied."""
+    console().print(Text(visible(line), style=style), soft_wrap=True)
 
 
 def heading(line: str) -> None:
@@ -56,7 +64,14 @@ def heading(line: str) -> None:
 
 def draw(what: RenderableType) -> None:
     """Draw on standard output."""
-    console().print(what)
+    made = console()
+    if made.is_terminal:
+        made.print(what)
+        return
+    with made.capture() as drawn:
+        made.print(what)
+    # Cells are filled up with blanks, which only get in the way in a file.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
 def table(

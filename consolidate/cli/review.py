@@ -45,15 +45,31 @@ def list_reviews(
 
 
 @app.command()
-def accept(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
+def accept(
+    ids: _Ids,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FACT",
+            help="The fact that stays, where the review can't tell, or to turn it round.",
+            show_default=False,
+        ),
+    ] = None,
+    db: Db = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
     """Carry out what was proposed. It can be undone like any run."""
     from consolidate import pipeline
 
+    if keep is not None and len(ids) > 1:
+        raise typer.BadParameter("it goes with one review at a time", param_hint="--keep")
     ctx = context(db, agent, as_json)
     receipts = []
-    with ctx.store() as store:
+    with ctx.store() as store, store.atomic():
         for review_id in ids:
-            receipts.append(pipeline.accept(store, store.review(review_id).id, now=utc_now()))
+            found = store.review(review_id).id
+            receipts.append(pipeline.accept(store, found, keep=keep, now=utc_now()))
     if as_json:
         write_json({"receipts": receipts})
         return
@@ -68,12 +84,11 @@ def reject(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False)
     from consolidate import pipeline
 
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
-        reviews = [
-            pipeline.reject(store, store.review(review_id).id, now=utc_now()) for review_id in ids
-        ]
+    with ctx.store() as store, store.atomic():
+        found = [store.review(review_id) for review_id in ids]
+        receipts = [pipeline.reject(store, review.id, now=utc_now()) for review in found]
     if as_json:
-        write_json({"reviews": reviews})
+        write_json({"receipts": receipts})
         return
-    for review in reviews:
+    for review in found:
         say(f"Rejected {review.id}: both stay, and the same is not proposed again.")

@@ -63,9 +63,9 @@ def schedule(
         raise typer.BadParameter(f"{kind!r} is none of {', '.join(_KINDS)}", param_hint="--kind")
     try:
         job = _job(ctx, at, every, chosen)
+        texts = _texts(chosen, job)
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
-    texts = _texts(chosen, job)
     done: list[str] = []
     if install:
         done = _install(chosen, job, texts)

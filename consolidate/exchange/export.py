@@ -61,7 +61,7 @@ def read_export(data: bytes, options: Options) -> Parsed:
         InputError: There is no header, or a newer version wrote it.
     """
     lines = json_lines(data)
-    _, header = next(lines, (1, {}))
+    header: Any = next(lines, (1, None))[1]
     if not looks_like_export(header):
         raise InputError("this is no export of consolidate: the header line is missing")
     version = header.get("version")

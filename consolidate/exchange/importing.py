@@ -102,6 +102,8 @@ def detect(data: bytes, name: str = "") -> str:
         return "hippo"
     if not seen and _is_hippo(data):
         return "hippo"
+    if not seen and start == b'"':
+        return "csv"  # a header whose names are in quotes
     return "jsonl"
 
 

@@ -27,6 +27,8 @@ FRAME_CONFIDENCE: Final = 0.97
 Same = Callable[[str, str], bool]
 """Whether two name keys are one entity (aliases resolved)."""
 
+_MEASURED: Final = ("number", "quantity", "money", "percent")
+
 _ANTONYMS: Final = tuple(
     (frozenset(a.split("|")), frozenset(b.split("|")))
     for a, b in (
@@ -89,7 +91,7 @@ def assess(
     if verdict is None or verdict.forward is None or verdict.backward is None:
         why = verdict.failure if verdict and verdict.failure else "no verdict"
         return pair.result(
-            Relation.COMPATIBLE, 0.0, "not-judged", f"the classifier gave none: {why}"
+            Relation.COMPATIBLE, 0.0, "not-judged", f"not judged: {why}"
         )
     if not (left.latin and right.latin):
         return pair.result(
@@ -266,9 +268,9 @@ class _Pair:
         return bool(a_subject) and self.left.frame[:2] == self.right.frame[:2]
 
     def _other_measure(self) -> bool:
-        a = {v.unit for v in self.only_left if v.kind in ("number", "quantity", "money", "percent")}
+        a = {v.unit for v in self.only_left if v.kind in _MEASURED}
         b = {
-            v.unit for v in self.only_right if v.kind in ("number", "quantity", "money", "percent")
+            v.unit for v in self.only_right if v.kind in _MEASURED
         }
         return bool(a and b) and "" not in a | b and not a & b
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from consolidate.types import Fact
 
-__all__ = ["Clock", "Order", "moment", "order"]
+__all__ = ["Clock", "Order", "moment", "order", "stated"]
 
 Clock = Literal["valid", "stated", "recorded", "none"]
 Order = tuple[int, Clock]
@@ -21,7 +21,7 @@ _NONE: Final[Order] = (0, "none")
 
 
 def stated(fact: Fact) -> datetime | None:
-    """When the fact was last said, by itself or by a duplicate it absorbed."""
+    """Tell when the fact was last said, by itself or by a duplicate it absorbed."""
     if fact.confirmed_at is not None and fact.stated_at is not None:
         return max(fact.confirmed_at, fact.stated_at)
     return fact.confirmed_at or fact.stated_at

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from consolidate.judge.recency import moment, order
+from consolidate.judge.recency import moment, order, stated
 from consolidate.stages.merging import absorb
 from consolidate.stages.wording import Wording
 from consolidate.types import (
@@ -69,6 +69,7 @@ def decide(
     *,
     settled: frozenset[tuple[str, str]] = frozenset(),
     linked: frozenset[tuple[str, str]] = frozenset(),
+    heirs: Mapping[str, str] | None = None,
     policy: Policy,
     now: datetime,
 ) -> tuple[tuple[Decision, ...], datetime | None]:
@@ -82,6 +83,7 @@ def decide(
         assessments: What the judge made of them.
         settled: Pairs about which a person has decided, or is being asked.
         linked: Pairs that are linked already.
+        heirs: What merged successors of retired facts were merged into.
         policy: Thresholds.
         now: Facts that begin to hold after this moment retire nothing yet.
 
@@ -89,7 +91,7 @@ def decide(
         Decisions sorted by id, and the earliest moment after `now` at which they would differ.
     """
     return _Decider(
-        facts, uniques, pairs, verdicts, assessments, settled, linked, policy, now
+        facts, uniques, pairs, verdicts, assessments, settled, linked, heirs or {}, policy, now
     ).decide()
 
 
@@ -103,6 +105,7 @@ class _Decider:
         assessments: Mapping[tuple[str, str], Assessment],
         settled: frozenset[tuple[str, str]],
         linked: frozenset[tuple[str, str]],
+        heirs: Mapping[str, str],
         policy: Policy,
         now: datetime,
     ) -> None:
@@ -115,6 +118,7 @@ class _Decider:
         self.assessments = assessments
         self.settled = settled
         self.linked = linked
+        self.heirs = heirs
         self.policy = policy
         self.now = now
         self.merged: dict[str, str] = {}
@@ -127,10 +131,11 @@ class _Decider:
                 self.rivals[left].add(right)
                 self.rivals[right].add(left)
         for fact in facts.values():
-            if fact.superseded_by in facts:
-                retired, successor = self.class_of[fact.id], self.class_of[fact.superseded_by]
-                self.rivals[retired].add(successor)
-                self.rivals[successor].add(retired)
+            successor = self._successor(fact)
+            if successor is not None:
+                retired, later = self.class_of[fact.id], self.class_of[successor.id]
+                self.rivals[retired].add(later)
+                self.rivals[later].add(retired)
 
     def decide(self) -> tuple[tuple[Decision, ...], datetime | None]:
         for representative in sorted(self.members):
@@ -148,28 +153,25 @@ class _Decider:
         members = [self.facts[m] for m in self.members[representative]]
         live = sorted((f for f in members if _is_live(f)), key=lambda f: (moment(f), f.id))
         retired = sorted((f for f in members if not _is_live(f)), key=lambda f: (moment(f), f.id))
+        dated = [f for f in live if _is_dated(f)]
         spells: list[list[Fact]] = []
-        undated = []
-        for fact in live:
+        for fact in dated or live:
             home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
-            if home is not None and _is_dated(fact):
+            if home is not None:
                 self._merge(fact, home, None, "retired-repeat")
-            elif not _is_dated(fact):
-                undated.append(fact)
             elif spells and not self._rival_between(spells[-1][-1], fact):
                 spells[-1].append(fact)
             else:
                 spells.append([fact])
-        # A repeat of unknown time is no news: it joins what is there, live before retired
+        undated = [f for f in live if dated and not _is_dated(f)]
         if spells:
+            # A repeat of unknown time is no news: it joins what was said last
             spells[-1] += undated
-        elif retired:
+        else:
             for fact in undated:
                 self._merge(fact, retired[-1], None, "retired-repeat")
-        elif undated:
-            spells.append(undated)
         for spell in spells:
-            survivor = min(spell, key=_preference)
+            survivor = min(spell, key=lambda f: (-f.trust, moment(f), f.id))
             for fact in spell:
                 if fact.id != survivor.id:
                     self._merge(fact, survivor, None, "repeat")
@@ -228,11 +230,18 @@ class _Decider:
 
     def _only_restates(self, fact: Fact, retired: Fact) -> bool:
         """Whether a fact says a retired claim again without being newer than its end."""
-        successor = self.facts.get(retired.superseded_by or "")
-        if successor is not None:
-            return order(fact, successor)[0] <= 0
+        successor = self._successor(retired)
+        if successor is not None and _is_dated(successor) == _is_dated(fact):
+            return moment(fact)[:2] <= moment(successor)[:2]
+        if not _is_dated(fact):
+            return True  # of unknown time: no ground to call it news
         said = fact.valid_from or fact.stated_at
         return said is None or retired.valid_to is None or said <= retired.valid_to
+
+    def _successor(self, retired: Fact) -> Fact | None:
+        """What superseded a fact, or what that was merged into; None where it is not known."""
+        successor = retired.superseded_by or ""
+        return self.facts.get(self.heirs.get(successor, successor))
 
     def _each_with_each(self, left: str, right: str) -> Iterable[tuple[Fact, Fact]]:
         """What two classes have come to: members, or what absorbed them in this plan."""
@@ -448,9 +457,20 @@ def _pair(a: Fact, b: Fact) -> tuple[str, str]:
 
 
 def _between(a: Fact, middle: Fact, b: Fact) -> bool:
-    """Whether `middle` lies in time between the other two, whichever of those is earlier."""
-    first, last = (a, b) if moment(a) <= moment(b) else (b, a)
-    return moment(first)[:2] < moment(middle)[:2] < moment(last)[:2]
+    """Whether `middle` was said in time between the other two, whichever of those is earlier.
+
+    A fact that absorbed later repeats spans the time from its own saying to the last of them.
+    Where one of the three is of unknown time and another is not, nothing is between.
+    """
+    if len({_is_dated(a), _is_dated(middle), _is_dated(b)}) > 1:
+        return False
+    first, last = (a, b) if _said_first(a) <= _said_first(b) else (b, a)
+    begin, end = moment(first)[:2], _said_first(last)
+    return begin < _said_first(middle) < end or begin < moment(middle)[:2] < end
+
+
+def _said_first(fact: Fact) -> tuple[datetime, ...]:
+    return moment(replace(fact, confirmed_at=None) if fact.confirmed_at else fact)[:2]
 
 
 def _preference(fact: Fact) -> tuple[bool, float, int, tuple[datetime, ...], str]:
@@ -463,7 +483,7 @@ def _preference(fact: Fact) -> tuple[bool, float, int, tuple[datetime, ...], str
 
 
 def _is_dated(fact: Fact) -> bool:
-    return fact.stated_at is not None or fact.valid_from is not None
+    return stated(fact) is not None or fact.valid_from is not None
 
 
 def _by_statement(a: Fact, b: Fact, before: int, clock: str) -> tuple[int, str]:

@@ -18,8 +18,8 @@ __all__ = ["absorb"]
 def absorb(survivor: Fact, absorbed: Fact) -> Fact:
     """The survivor after taking over encounters, accesses and confirmation of `absorbed`.
 
-    Intensity is the average over encounters. A start of validity is taken over only where the
-    survivor has none of its own.
+    Intensity is the average over encounters. Validity stays the survivor's own: to take over a
+    start from another would move the survivor in time, past facts it was not compared with.
     """
     encounters = survivor.encounters + absorbed.encounters
     intensity = (
@@ -32,7 +32,6 @@ def absorb(survivor: Fact, absorbed: Fact) -> Fact:
         access_count=survivor.access_count + absorbed.access_count,
         last_access=_latest(survivor.last_access, absorbed.last_access),
         confirmed_at=_confirmed(survivor, absorbed),
-        valid_from=survivor.valid_from or absorbed.valid_from,
     )
 
 

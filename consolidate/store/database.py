@@ -21,7 +21,7 @@ from typing import Any
 from consolidate.errors import StoreError
 from consolidate.store.failures import FOREIGN, bad_value, translate
 
-__all__ = ["Database"]
+__all__ = ["Database", "shown"]
 
 Row = tuple[Any, ...]
 
@@ -39,7 +39,7 @@ class Database:
     ) -> None:
         self.path = path
         self.read_only = read_only
-        self.where = ":memory:" if path is None else str(path)
+        self.where = shown(path)
         self.who: Callable[[], str] = lambda: ""
         """Set by the store: says who is likely to hold the write lock."""
         self._connection = connection
@@ -60,7 +60,6 @@ class Database:
                 nobody can write, without helper files beside it.
             busy_timeout: Seconds to wait for another process's lock.
         """
-        where = ":memory:" if path is None else str(path)
         if path is None:
             address = "file::memory:"
         else:
@@ -75,7 +74,7 @@ class Database:
                 check_same_thread=False,  # the lock takes its place
             )
         except FOREIGN as error:
-            raise translate(error, where) from error
+            raise translate(error, shown(path)) from error
         database = cls(
             connection,
             path=path,
@@ -269,3 +268,10 @@ class Database:
             return ""
         finally:
             self.who = who
+
+
+def shown(path: Path | None) -> str:
+    """A path as messages show it: also one whose bytes are no text can be printed."""
+    if path is None:
+        return ":memory:"
+    return str(path).encode("utf-8", "backslashreplace").decode()

@@ -77,7 +77,7 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
     ),
     (
         "decision",
-        "SELECT plan, position, body FROM decisions JOIN plans ON plans.id = plan "  # noqa: S608
+        "SELECT plan, position, decisions.body FROM decisions JOIN plans ON plans.id = plan "  # noqa: S608
         f"WHERE {_MINE.format('plans.')} ORDER BY plan, position",
         _named("plan", "position", "body", parsed=("body",)),
     ),

@@ -18,7 +18,7 @@ from consolidate.store.rows import (
     fact_from_row,
     placeholders,
 )
-from consolidate.store.search import match_expression, pieces
+from consolidate.store.search import literal_pieces, match_expression
 from consolidate.store.validation import check_fact, new_row
 from consolidate.times import format_time
 from consolidate.types import Fact, FactStatus, NewFact
@@ -56,16 +56,14 @@ class FactPart(Part):
             InputError: A fact can't be stored, or its id belongs to another content.
         """
         recorded_at = format_time(now)
-        for index, fact in enumerate(facts):
+        rows: list[tuple[Any, ...]] = []
+        for fact, spare in zip(facts, make_ids(now, len(facts)), strict=True):
             try:
                 check_fact(fact)
+                rows.append(new_row(fact, fact_id=fact.id or spare, recorded_at=recorded_at))
             except InputError as error:
-                raise type(error)(f"fact {index + 1} of {len(facts)}: {error}") from error
-        made = make_ids(now, len(facts))
-        rows = [
-            new_row(fact, fact_id=fact.id or spare, recorded_at=recorded_at)
-            for fact, spare in zip(facts, made, strict=True)
-        ]
+                place = f"fact {len(rows) + 1} of {len(facts)}"
+                raise type(error)(f"{place}: {error}") from error
         if not rows:
             return []
         with self._db.atomic():
@@ -199,7 +197,7 @@ class FactPart(Part):
                 f"SELECT {FACT_SQL} FROM facts WHERE {condition} AND EXISTS ("  # noqa: S608
                 "SELECT 1 FROM json_each(?) AS piece WHERE instr(facts.text, piece.value)) "
                 "ORDER BY facts.id LIMIT ?",
-                (*values, self._db.among(pieces(query)), limit),
+                (*values, self._db.among(literal_pieces(query)), limit),
             )
         return [fact_from_row(row) for row in rows]
 

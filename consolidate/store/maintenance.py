@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,6 +112,11 @@ class MaintenancePart(Part):
                 problems.append(str(error))
         return problems
 
+    def rebuild_index(self) -> None:
+        """Make the text index anew from the texts, if `check` says that it does not fit."""
+        with self._db.atomic():
+            self._db.write("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
+
     def _integrity(self) -> list[str]:
         rows = self._db.query("PRAGMA integrity_check")
         return [f"integrity: {row[0]}" for row in rows if row[0] != "ok"]
@@ -129,13 +135,22 @@ class MaintenancePart(Part):
         problems = []
         if missing or extra:
             problems.append(f"text index: {missing} facts missing, {extra} entries too many")
-        if not self._db.read_only:
-            # FTS5 takes the command as an insert; it compares the index with the texts.
+        if not problems and not self._db.read_only and not self._index_fits():
+            problems.append("text index: it does not fit the texts")
+        return [f"{problem}; `Store.rebuild_index` makes it anew" for problem in problems]
+
+    def _index_fits(self) -> bool:
+        """Let FTS5 compare its index with the texts; it takes the command as an insert."""
+        try:
             with self._db.uncounted(), self._db.atomic():
                 self._db.write(
                     "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
                 )
-        return problems
+        except StoreError as error:
+            if isinstance(error.__cause__, sqlite3.DatabaseError) and "malformed" in str(error):
+                return False
+            raise
+        return True
 
     def _agents(self) -> list[str]:
         rows = self._db.query(

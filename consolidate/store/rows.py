@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from consolidate.errors import InputError
+from consolidate.errors import InputError, StoreError
 from consolidate.serialise import canonical, decision_from_json, decision_to_json
 from consolidate.times import format_time, read_time
 from consolidate.types import Fact, FactStatus, Link, Review, ReviewState
@@ -128,7 +128,20 @@ def fact_to_row(fact: Fact) -> tuple[Any, ...]:
 
 
 def fact_from_row(row: Sequence[Any]) -> Fact:
-    """Read a row in the order of `FACT_COLUMNS`."""
+    """Read a row in the order of `FACT_COLUMNS`.
+
+    Raises:
+        StoreError: Something else than this package wrote the row.
+    """
+    try:
+        return _fact(row)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreError(
+            f"the stored row of fact {row[0]!r} is damaged ({error}); restore a copy of the file"
+        ) from error
+
+
+def _fact(row: Sequence[Any]) -> Fact:
     return Fact(
         id=row[0],
         agent=row[1],

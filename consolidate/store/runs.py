@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from consolidate.errors import InputError, NotFoundError, StoreError
-from consolidate.serialise import canonical, decision_to_json, from_data, to_data
+from consolidate.serialise import canonical, decision_to_json, from_data, from_json, to_data
 from consolidate.store.base import Part
 from consolidate.store.records import State
 from consolidate.store.rows import (
@@ -39,9 +40,9 @@ class RunPart(Part):
         Raises:
             StoreError: The plan is applied already.
         """
-        data = to_data(plan)
-        summary = {name: data[name] for name in ("stages", "models", "settings")}
-        body = {name: value for name, value in data.items() if name != "decisions"}
+        body = to_data(replace(plan, decisions=()))
+        del body["decisions"]  # they lie in a table of their own
+        summary = {name: body[name] for name in ("stages", "models", "settings")}
         with self._db.atomic():
             applied = self.find_run(plan.id)
             if applied is not None:
@@ -78,17 +79,19 @@ class RunPart(Part):
             )
             if not changed:
                 raise NotFoundError(f"no run {run!r} in {self._db.where}")
-            plan = self.plan(run)
-            self.record_state(
-                plan.agent,
-                State(
-                    digest=state_digest,
-                    settings_digest=plan.settings_digest,
-                    models=plan.models,
-                    due=plan.due,
-                    cut=plan.cut,
-                ),
+            body = self._db.value(
+                "SELECT plans.body FROM plans JOIN runs ON runs.plan = plans.id WHERE runs.id = ?",
+                (run,),
             )
+            plan = from_data(Plan, {**json.loads(body), "decisions": []})
+            state = State(
+                digest=state_digest,
+                settings_digest=plan.settings_digest,
+                models=plan.models,
+                due=plan.due,
+                cut=plan.cut,
+            )
+            self.record_state(plan.agent, state)
 
     def runs(self, agent: str | None = None, limit: int | None = None) -> list[Run]:
         """Return runs, newest first, undone ones too."""
@@ -129,7 +132,7 @@ class RunPart(Part):
     def last_state(self, agent: str) -> State | None:
         """Return the state that the last run, or the last `record_state`, left for an agent."""
         body = self._db.value("SELECT body FROM states WHERE agent = ?", (agent,))
-        return None if body is None else from_data(State, json.loads(body))
+        return None if body is None else from_json(State, body)
 
     def record_state(self, agent: str, state: State) -> None:
         """Remember a state; an equal one is not written."""
@@ -186,6 +189,6 @@ def _run(row: tuple[Any, ...]) -> Run:
         state=state,
         started_at=read_time(started),
         finished_at=finished and read_time(finished),
-        receipt=from_data(Receipt, json.loads(receipt)) if receipt else None,
+        receipt=from_json(Receipt, receipt) if receipt else None,
         summary=json.loads(summary),
     )

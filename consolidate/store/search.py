@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["match_expression", "pieces"]
+__all__ = ["literal_pieces", "match_expression"]
 
 _MOST = 64
 """Words of a query that are looked for; FTS5 limits the depth of an expression."""
@@ -10,14 +10,27 @@ _MOST = 64
 
 def match_expression(query: str) -> str | None:
     """Quote each word, so that no operator is left, and accept any of them; None if blank."""
-    words = pieces(query)
+    words = _words(query)
     if not words:
         return None
     quoted = ['"' + word.replace('"', '""') + '"' for word in words]
     return " OR ".join(quoted)
 
 
-def pieces(query: str) -> list[str]:
+def literal_pieces(query: str) -> list[str]:
+    """What of a query is worth looking for as a part of a word.
+
+    One or two letters of an alphabet are in nearly every text; one Chinese character or an emoji
+    says much.
+    """
+    return [
+        word
+        for word in _words(query)
+        if len(word) > 2 or not word.isascii() or not any(map(str.isalnum, word))
+    ]
+
+
+def _words(query: str) -> list[str]:
     """The distinct words of a query in their order, at most 64."""
     # A NUL would end the expression early inside SQLite.
     words = query.replace("\0", " ").split()

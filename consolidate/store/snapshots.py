@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
-from consolidate.store.rows import FACT_SQL, LIVE, fact_from_row, ordered, placeholders
+from consolidate.store.rows import (
+    FACT_COLUMNS,
+    FACT_SQL,
+    LIVE,
+    fact_from_row,
+    ordered,
+    placeholders,
+)
 from consolidate.store.validation import check_name
 from consolidate.types import Alias, FactStatus, Snapshot
 
 __all__ = ["SnapshotPart"]
 
+_SUCCESSOR = FACT_COLUMNS.index("superseded_by")
 _TAKE_PART = sorted(LIVE | {FactStatus.SUPERSEDED})
 
 
@@ -48,8 +57,17 @@ class SnapshotPart(Part):
             linked = self._db.query(
                 "SELECT DISTINCT left_fact, right_fact FROM links WHERE agent = ?", (agent,)
             )
+            merged: dict[str, str] = dict(
+                self._db.query(
+                    "SELECT id, merged_into FROM facts "
+                    "WHERE agent = ? AND status = ? AND merged_into IS NOT NULL",
+                    (agent, FactStatus.MERGED.value),
+                )
+            )
+        successors = {row[_SUCCESSOR] for row in rows}
         settled_pairs = sorted({ordered(left, right) for left, right in settled})
         linked_pairs = sorted({ordered(left, right) for left, right in linked})
+        heirs = {fact: _heir(fact, merged) for fact in sorted(successors & merged.keys())}
         return Snapshot(
             agent=agent,
             facts=tuple(map(fact_from_row, rows)),
@@ -59,8 +77,19 @@ class SnapshotPart(Part):
             ),
             settled=frozenset(settled_pairs),
             linked=frozenset(linked_pairs),
-            digest=_digest(agent, rows, aliases, settled_pairs, linked_pairs),
+            heirs=heirs,
+            digest=_digest(agent, rows, aliases, settled_pairs, linked_pairs, [*heirs.items()]),
         )
+
+
+def _heir(fact: str, merged: Mapping[str, str]) -> str:
+    """Follow merges to the fact that stands at their end."""
+    seen = {fact}
+    # A circle should not be; `Store.check` reports it, here it only must not last for ever.
+    while fact in merged and merged[fact] not in seen:
+        fact = merged[fact]
+        seen.add(fact)
+    return fact
 
 
 def _digest(agent: str, facts: list[Any], *others: list[Any]) -> str:

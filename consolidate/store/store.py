@@ -9,7 +9,7 @@ from types import TracebackType
 
 from consolidate.errors import NotFoundError, StoreError
 from consolidate.store.caches import CachePart
-from consolidate.store.database import Database
+from consolidate.store.database import Database, shown
 from consolidate.store.entities import EntityPart
 from consolidate.store.facts import FactPart
 from consolidate.store.histories import HistoryPart
@@ -39,7 +39,8 @@ class Store(
     One store may be used from several threads: they share one connection behind a lock, and a
     thread inside `atomic()` keeps the others waiting until it leaves. Several processes may
     open the same file: readers never wait, writers wait for each other up to the busy timeout.
-    A store does not survive a fork; open it again in the child.
+    A store does not survive a fork; open it again in the child. Coroutines of one thread share
+    its place behind the lock, so nothing may be awaited inside `atomic()`.
 
     Every failure is a `StoreError` (or an `InputError` for a value that can't be stored); no
     exception of `sqlite3` comes out.
@@ -143,12 +144,12 @@ class Store(
 
 def _look_at(file: Path, *, create: bool) -> bool:
     """Check the path before SQLite does; returns whether the file is still to be made."""
-    where = str(file)
+    where = shown(file)
     if "\0" in where:
         raise StoreError(f"{where!r} is no path: it holds a NUL character")
     try:
         if file.is_dir():
-            raise StoreError(f"{where} is a folder; name a file in it, e.g. {file / 'memory.db'}")
+            raise StoreError(f"{where} is a folder; name a file in it, e.g. {where}/memory.db")
         if file.exists():
             if not file.is_file():
                 raise StoreError(f"{where} is no regular file; name another one")

@@ -84,7 +84,7 @@ def public_example(row: dict[str, Any], name: str, rng: random.Random) -> Exampl
 
 def public_examples(folder: Path, *, split: str, seed: int) -> list[Example]:
     """Examples of all public sets in `folder`, each capped by `PUBLIC_CAPS`, shuffled."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - for shuffling
     examples = []
     for name, cap in PUBLIC_CAPS.items():
         rows = [row for row in read_jsonl(folder / f"{name}.jsonl") if row["split"] == split]

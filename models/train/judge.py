@@ -60,7 +60,7 @@ def train(
     smoothing: float,
 ) -> None:
     """Run AdamW with linear warm-up (6 %) and decay over `examples`."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - for shuffling
     torch.manual_seed(seed)
     encoded = tokenizer(
         [e.premise for e in examples],
@@ -115,7 +115,7 @@ def probabilities(
     tokenizer: PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
 ) -> np.ndarray:
-    """Class probabilities, shape (len(pairs), 3), in the order entailment, neutral, contradiction."""
+    """Class probabilities, shape (len(pairs), 3): entailment, neutral, contradiction."""
     model.eval()
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
     out = np.zeros((len(pairs), 3))
@@ -166,7 +166,7 @@ def main() -> None:
     """Parse arguments, train, save, print dev scores."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--base", type=Path, required=True, help="folder of the encoder to start from"
+        "--base", type=Path, required=True, help="folder of the encoder"
     )
     parser.add_argument("--public", type=Path, help="folder of the public pairs (stage 1)")
     parser.add_argument("--out", type=Path, required=True)

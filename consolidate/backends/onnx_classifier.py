@@ -1,0 +1,250 @@
+"""Judges pairs with an ONNX cross-encoder of three classes, in both directions.
+
+Which class is which is read from the model's config and then tried on sentences whose answer is
+plain: a model whose labels are in another order than it says is refused, not misread. Scores are
+the model's own; nothing is thresholded here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from consolidate.backends.files import ModelFiles
+from consolidate.backends.onnx import Item, OnnxModel, Output
+from consolidate.backends.tokens import Tokens
+from consolidate.errors import ModelFilesError
+from consolidate.types import Scores, Verdict
+
+if TYPE_CHECKING:
+    from consolidate.backends import Options
+
+__all__ = ["OnnxClassifier", "classifier"]
+
+# Part of the identity: raise it when the same files would give other verdicts.
+_REVISION: Final = 1
+
+_CLASSES: Final = ("entailment", "neutral", "contradiction")
+_STEMS: Final = ("entail", "neutral", "contradict")
+
+# Statement, its negation. A statement is compared with itself, with its negation, and with the
+# next statement, which has nothing to do with it.
+_PROBES: Final = (
+    ("The shop is open on Sundays.", "The shop is not open on Sundays."),
+    ("Anna lives in Oslo.", "Anna does not live in Oslo."),
+    ("The build uses Python.", "The build does not use Python."),
+    ("My brother is married.", "My brother is not married."),
+    ("The user likes tea.", "The user does not like tea."),
+    ("The server is running.", "The server is not running."),
+)
+# Between the reading the labels give and another one, in summed probability of 3.
+_MARGIN: Final = 0.2
+
+
+def classifier(model: str, options: Options) -> OnnxClassifier:
+    """For the resolver: `onnx:judge`, or `onnx:/path/to/folder`."""
+    return OnnxClassifier.load(model, threads=options.threads)
+
+
+class OnnxClassifier:
+    """A cross-encoder in ONNX; make one with `load`."""
+
+    def __init__(
+        self, files: ModelFiles, *, threads: int = 0, session: Any = None, share_runs: bool = True
+    ) -> None:
+        self._files = files
+        self._order = _label_order(files)
+        limit = files.setting("max_tokens") or files.config.get("max_position_embeddings")
+        self._most = min(limit, 512) if isinstance(limit, int) and limit > 0 else 512
+        self._model = OnnxModel(
+            files,
+            rows=2,
+            threads=threads,
+            choose=self._choose,
+            session=session,
+            share_runs=share_runs,
+        )
+        self._tokens: Tokens | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def load(cls, model: str, *, threads: int = 0) -> OnnxClassifier:
+        """Check files and labels of a bundled model or a folder; the session is made at first use.
+
+        Raises:
+            ModelFilesError: The files are missing, cut, or not those of a three-class judge.
+            MissingExtraError: The package with the bundled weights is not installed.
+        """
+        return cls(ModelFiles.find(model, task="text-classification"), threads=threads)
+
+    @property
+    def identity(self) -> str:
+        """Model name and digest of its files: equal files have equal identities anywhere."""
+        return f"onnx:{self._files.name}@{self._files.digest[:12]}.{_REVISION}"
+
+    @property
+    def files(self) -> ModelFiles:
+        """The files it was made from."""
+        return self._files
+
+    @property
+    def shares_runs(self) -> bool:
+        """Whether pairs of equal length share runs of the graph; makes the session."""
+        return self._model.shares_runs
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """See `consolidate.protocols.ContradictionClassifier`.
+
+        Raises:
+            ModelFilesError: At first use, when the model fails on the plain sentences it is tried
+                on, or its graph is not one of this kind.
+        """
+        if not pairs:
+            return []
+        return self._judge(self._open(), pairs)
+
+    def _open(self) -> Tokens:
+        with self._lock:
+            if self._tokens is None:
+                tokens = Tokens(self._files, most=self._most)
+                self._try_out(tokens)
+                self._tokens = tokens
+            return self._tokens
+
+    def _judge(self, tokens: Tokens, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        items: list[Item] = []
+        cut: dict[int, bool] = {}
+        failures: dict[int, str] = {}
+        for index, (left, right) in enumerate(pairs):
+            try:
+                item, cut[index] = tokens.both_ways(left, right)
+            except Exception as error:  # one strange text must not cost the others their verdict
+                failures[index] = f"can't be tokenised: {error}"
+            else:
+                items.append(item)
+        answers = iter(self._model.run(items))
+        return [
+            self._failed(failures[index])
+            if index in failures
+            else self._verdict(next(answers), truncated=cut[index])
+            for index in range(len(pairs))
+        ]
+
+    def _verdict(self, answer: npt.NDArray[Any] | Exception, *, truncated: bool) -> Verdict:
+        if isinstance(answer, Exception):
+            return self._failed(f"the model failed: {answer}", truncated=truncated)
+        if answer.shape != (2, 3):
+            raise ModelFilesError(
+                f"{str(self._files.folder)!r}: expected scores of shape (2, 3) for a pair, found "
+                f"{answer.shape}"
+            )
+        if not np.isfinite(answer).all():
+            return self._failed("the scores are not finite", truncated=truncated)
+        logits = answer.astype(np.float64)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares = (powers / powers.sum(axis=1, keepdims=True))[:, self._order]
+        forward, backward = (
+            Scores(entailment=float(e), neutral=float(n), contradiction=float(c))
+            for e, n, c in shares
+        )
+        return Verdict(forward=forward, backward=backward, model=self.identity, truncated=truncated)
+
+    def _failed(self, reason: str, *, truncated: bool = False) -> Verdict:
+        return Verdict(
+            forward=None, backward=None, model=self.identity, failure=reason, truncated=truncated
+        )
+
+    def _choose(self, outputs: Sequence[Output]) -> Output:
+        for output in outputs:
+            if len(output.shape) == 2 and output.shape[-1] in (None, 3):
+                return output
+        found = ", ".join(f"{output.name} {output.shape}" for output in outputs)
+        raise ModelFilesError(
+            f"the graph in {str(self._files.folder)!r} is no judge of three classes: expected an "
+            f"output logits (pairs, 3), found {found}"
+        )
+
+    def _try_out(self, tokens: Tokens) -> None:
+        statements = [statement for statement, _ in _PROBES]
+        same = self._mean(tokens, [(each, each) for each in statements])
+        negated = self._mean(tokens, list(_PROBES))
+        unrelated = self._mean(
+            tokens, list(zip(statements, statements[1:] + statements[:1], strict=True))
+        )
+        seen = (
+            f"a statement and itself: {_shown(same)}; and its negation: {_shown(negated)}; and "
+            f"another matter: {_shown(unrelated)}"
+        )
+        # Each reading says which column is entailment, neutral, contradiction.
+        fits = {
+            reading: same[reading[0]] + unrelated[reading[1]] + negated[reading[2]]
+            for reading in permutations(range(3))
+        }
+        best = max(fits, key=lambda reading: fits[reading])
+        if fits[best] > fits[0, 1, 2] + _MARGIN:
+            labels = [_CLASSES[best.index(column)] for column in range(3)]
+            swapped = dict(zip(_CLASSES, labels, strict=True))
+            raise ModelFilesError(
+                f"the labels of {str(self._files.folder)!r} are not in the order that its "
+                f"config.json says: what it calls {_mapped(swapped)}; found {seen}"
+            )
+        if same[0] <= same[2] or negated[2] <= negated[0]:
+            raise ModelFilesError(
+                f"the model in {str(self._files.folder)!r} can't tell a statement from its "
+                f"negation: expected entailment, then contradiction; found {seen}"
+            )
+
+    def _mean(self, tokens: Tokens, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        rows: list[tuple[float, float, float]] = []
+        for verdict in self._judge(tokens, pairs):
+            if verdict.failure is not None:
+                raise ModelFilesError(
+                    f"the model in {str(self._files.folder)!r} gave no scores for a plain "
+                    f"sentence: {verdict.failure}"
+                )
+            for scores in (verdict.forward, verdict.backward):
+                if scores is not None:
+                    rows.append((scores.entailment, scores.neutral, scores.contradiction))
+        mean: npt.NDArray[np.float64] = np.array(rows, dtype=np.float64).mean(axis=0)
+        return mean
+
+
+def _label_order(files: ModelFiles) -> list[int]:
+    """Columns of entailment, neutral, contradiction, by the names in the config."""
+    stated = files.config.get("id2label")
+    if not isinstance(stated, Mapping) or len(stated) != 3:
+        raise ModelFilesError(
+            f"config.json in {str(files.folder)!r}: expected id2label with three classes "
+            f"({', '.join(_CLASSES)}), found {stated!r}; a model of two classes can't say "
+            "whether texts are unrelated or contradict each other"
+        )
+    columns: list[int] = []
+    for stem in _STEMS:
+        found = [key for key, label in stated.items() if stem in str(label).casefold()]
+        if len(found) != 1 or str(found[0]) not in ("0", "1", "2"):
+            raise ModelFilesError(
+                f"config.json in {str(files.folder)!r}: expected one label in id2label whose name "
+                f"contains {stem!r}, found {dict(stated)!r}; which class is which is never guessed"
+            )
+        columns.append(int(found[0]))
+    if sorted(columns) != [0, 1, 2]:
+        raise ModelFilesError(
+            f"config.json in {str(files.folder)!r}: expected three different classes in id2label, "
+            f"found {dict(stated)!r}"
+        )
+    return columns
+
+
+def _shown(mean: npt.NDArray[np.float64]) -> str:
+    return " ".join(
+        f"{name} {value:.2f}" for name, value in zip(_CLASSES, mean.tolist(), strict=True)
+    )
+
+
+def _mapped(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{old} behaves as {new}" for old, new in labels.items() if old != new)
