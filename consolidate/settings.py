@@ -17,11 +17,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from consolidate.errors import SettingsError
 from consolidate.places import config_folder, default_database
+from consolidate.setting_rules import READERS, RULES, Profile
 
 __all__ = [
     "FILE_NAME",
@@ -36,8 +36,6 @@ __all__ = [
 
 FILE_NAME = "consolidate.toml"
 PREFIX = "CONSOLIDATE_"
-
-Profile = Literal["careful", "balanced", "eager"]
 
 # Variables with the prefix that name no setting: a settings file of one's own, and switches that
 # other modules read.
@@ -114,7 +112,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         problems = []
-        for key, rule in _RULES.items():
+        for key, rule in RULES.items():
             try:
                 # The checks also bring values into form ("3" stays refused, 1 becomes 1.0).
                 object.__setattr__(self, key, rule(getattr(self, key)))
@@ -230,7 +228,7 @@ def resolve(
         _layer(call or {}, lambda key: "call", _typed, problems),
     ]
     values: dict[str, Any] = {}
-    origins = dict.fromkeys(_RULES, "default")
+    origins = dict.fromkeys(RULES, "default")
     for layer in layers:  # the weakest first, so that the stronger ones overwrite
         for key, (value, origin) in layer.items():
             values[key] = value
@@ -287,7 +285,7 @@ def _layer(
     for key, raw in given.items():
         if raw is None:
             continue
-        if key not in _RULES:
+        if key not in RULES:
             problems.append(f"{origin(key)}: there is no setting {key!r}{_did_you_mean(key)}")
             continue
         try:
@@ -301,164 +299,20 @@ def _layer(
 
 
 def _did_you_mean(key: str) -> str:
-    near = difflib.get_close_matches(key, _RULES, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(_RULES)}"
+    near = difflib.get_close_matches(key, RULES, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(RULES)}"
 
 
 def _typed(key: str, value: Any) -> Any:
-    return _RULES[key](value)
+    return RULES[key](value)
 
 
 def _spoken(key: str, value: Any) -> Any:
     """Read a value that came as text, as all do in the environment."""
-    if isinstance(value, str) and (reader := _READERS.get(key)):
+    if isinstance(value, str) and (reader := READERS.get(key)):
         value = reader(value)
-    return _RULES[key](value)
-
-
-# ---- checks: bring a value into form or raise ValueError saying what it must be
+    return RULES[key](value)
 
 
 def _first(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
-
-
-def _path(value: Any) -> Path | None:
-    if value is None or isinstance(value, Path):
-        return value
-    if isinstance(value, str) and value.strip() and "\0" not in value:
-        return Path(value).expanduser()
-    raise ValueError(f"must be a path, not {value!r}")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str) and value.strip() and value.isprintable():
-        return value
-    raise ValueError(f"must be some printable text, not {value!r}")
-
-
-def _zone(value: Any) -> str | None:
-    if value is None:
-        return None
-    try:
-        return ZoneInfo(value).key
-    except (ValueError, TypeError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError
-        raise ValueError(
-            f"must be the name of a time zone such as 'Europe/Berlin' or 'UTC', not {value!r}"
-        ) from None
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:
-        if isinstance(value, str) and value in choices:
-            return value
-        raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}")
-
-    return check
-
-
-def _flag(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise ValueError(f"must be true or false, not {value!r}")
-
-
-def _whole(low: int) -> Callable[[Any], int]:
-    def check(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= low:
-            return value
-        raise ValueError(f"must be a whole number of at least {low}, not {value!r}")
-
-    return check
-
-
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:
-        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
-            return float(value)
-        raise ValueError(f"must be a number from {low:g} to {high:g}, not {value!r}")
-
-    return check
-
-
-def _optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else check(value)
-
-
-def _slot_table(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"must be a table of attributes, each 'one' or 'many', not {value!r}")
-    bad = {key: what for key, what in value.items() if what not in ("one", "many")}
-    if bad:
-        listed = ", ".join(f"{key} = {what!r}" for key, what in bad.items())
-        raise ValueError(f"must say 'one' or 'many' for each attribute, not {listed}")
-    return {str(key): str(what) for key, what in sorted(value.items())}
-
-
-_RULES: Mapping[str, Callable[[Any], Any]] = {
-    "db": _path,
-    "agent": _text,
-    "timezone": _zone,
-    "embedder": _text,
-    "extractor": _text,
-    "classifier": _text,
-    "profile": _one_of(*get_args(Profile)),
-    "merge": _flag,
-    "supersede": _flag,
-    "merge_threshold": _optional(_number(0, 1)),
-    "supersede_threshold": _optional(_number(0, 1)),
-    "review_threshold": _optional(_number(0, 1)),
-    "neighbours": _whole(0),
-    "similarity_floor": _number(-1, 1),
-    "hub_size": _whole(2),
-    "pairs_per_fact": _whole(1),
-    "pair_budget": _whole(0),
-    "threads": _whole(0),
-    "lease_seconds": _number(1, 86_400),
-    "slots": _slot_table,
-}
-
-
-# ---- readers: text to a typed value; the check above then judges it
-
-
-def _read_flag(text: str) -> Any:
-    words = {"true": True, "yes": True, "on": True, "1": True}
-    words |= {"false": False, "no": False, "off": False, "0": False}
-    return words.get(text.strip().lower(), text)
-
-
-def _read_number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _read_slots(text: str) -> Any:
-    """Read `port=one,city=many`."""
-    parts = [part.partition("=") for part in text.split(",") if part.strip()]
-    return {key.strip(): value.strip() for key, _, value in parts}
-
-
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("merge", "supersede"), _read_flag),
-    **dict.fromkeys(
-        (
-            "merge_threshold",
-            "supersede_threshold",
-            "review_threshold",
-            "neighbours",
-            "similarity_floor",
-            "hub_size",
-            "pairs_per_fact",
-            "pair_budget",
-            "threads",
-            "lease_seconds",
-        ),
-        _read_number,
-    ),
-    "slots": _read_slots,
-}

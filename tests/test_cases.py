@@ -6,14 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
-from _pytest.mark.structures import ParameterSet
-
-# Before they are imported: their asserts are to tell what they compared.
-pytest.register_assert_rewrite("cases")
-
-from cases.book import BOOK, Miss, Test, tests_of
+from cases.book import BOOK, Miss, Test, told_as
 from cases.checks import CHECKS, Bench
 from cases.told import play
 
@@ -40,7 +36,7 @@ def backends() -> Backends:
     return Backends.load(SETTINGS)
 
 
-def each(tests: Iterable[Test]) -> list[ParameterSet]:
+def each(tests: Iterable[Test]) -> list[Any]:
     """Parameters whose ids are sentences, with the failures that are expected for now."""
     return [
         pytest.param(
@@ -54,12 +50,12 @@ def each(tests: Iterable[Test]) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.parametrize("test", each(tests_of("facts")))
+@pytest.mark.parametrize("test", each(told_as("facts")))
 def test_facts(test: Test, backends: Backends) -> None:
     play(test, backends, SETTINGS)
 
 
-@pytest.mark.parametrize("test", each(tests_of("names")))
+@pytest.mark.parametrize("test", each(told_as("names")))
 def test_names(test: Test) -> None:
     for names in test.body["names"].get("same", ()):
         if len({name_key(name) for name in names}) > 1:
@@ -68,7 +64,7 @@ def test_names(test: Test) -> None:
         assert name_key(a) != name_key(b), f"{a} and {b} are one entity"
 
 
-@pytest.mark.parametrize("test", each(tests_of("check")))
+@pytest.mark.parametrize("test", each(told_as("check")))
 def test_check(
     test: Test,
     backends: Backends,
@@ -103,7 +99,7 @@ def test_every_case_is_listed_and_has_a_test_or_says_what_it_needs() -> None:
 
 
 def test_every_check_belongs_to_a_case() -> None:
-    assert {test.body["check"] for test in tests_of("check")} == set(CHECKS)
+    assert {test.body["check"] for test in told_as("check")} == set(CHECKS)
 
 
 def test_no_two_tests_of_a_case_have_one_name() -> None:

@@ -71,8 +71,9 @@ def test_remember_reads_one_fact_a_line_from_standard_input(cli: Cli, args: tupl
 
 
 def test_remember_takes_what_is_known_about_a_fact(cli: Cli) -> None:
-    cli("remember", "x y", "--kind", "plan", "--source", "tool:ci", "--agent", "ada",
-        "--metadata", '{"a": [1]}', "--stated-at", "2026-01-01T09:00", "--timezone", "Asia/Tokyo")  # fmt: skip
+    about = ("--kind", "plan", "--source", "tool:ci", "--metadata", '{"a": [1]}')
+    when = ("--stated-at", "2026-01-01T09:00", "--timezone", "Asia/Tokyo")
+    cli("remember", "x y", "--agent", "ada", *about, *when)
     with Store.open(cli.db, create=False) as store:
         (fact,) = store.facts()
     assert (fact.kind, fact.source, fact.agent, fact.metadata) == (
@@ -167,22 +168,14 @@ def test_a_plan_as_json_is_what_apply_takes_from_a_pipe(updated: Cli) -> None:
 
 def test_a_stale_plan_is_refused(updated: Cli) -> None:
     updated("plan", "--out", "plan.json")
-    updated("run")
-    updated("undo", "last")
-    updated("run", "--include-undone")
-    updated("undo", "last")
-    with Store.open(updated.db) as store, store.atomic():
-        first = store.facts()[0]
-    assert first.text == OLD
-    # A plan of other facts than those that are here.
-    changed = Path("plan.json").read_text().replace('"facts": {', '"facts": {"gone": "x",')
-    Path("plan.json").write_text(changed)
-    result = updated("apply", "plan.json", code=1)
-    assert "out of date" in result.err
+    updated("run", "--set", "supersede=false")  # changes both facts: they wait for a review
+    before = dump(updated)
+    assert "out of date" in updated("apply", "plan.json", code=1).err
+    assert dump(updated) == before
 
 
 def test_a_broken_plan_is_refused(updated: Cli) -> None:
-    Path("plan.json").write_text("{}")
+    Path("plan.json").write_text("{}", encoding="utf-8")
     assert "no plan" in updated("apply", "plan.json", code=1).err
     assert "there is no file" in updated("apply", "none.json", code=1).err
 
@@ -333,8 +326,15 @@ def test_an_export_comes_back_through_the_command_line(asked: Cli) -> None:
     assert asked("import", "all.jsonl", "--json").json["new"] == 0
 
 
+def test_the_database_is_never_written_over(updated: Cli) -> None:
+    before = dump(updated)
+    assert "the database itself" in updated("export", str(updated.db), code=1).err
+    assert "the database itself" in updated("plan", "--out", "memory.db", code=1).err
+    assert dump(updated) == before
+
+
 def test_a_preview_counts_and_does_not_even_make_the_file(cli: Cli) -> None:
-    Path("facts.jsonl").write_text('{"memory": "Likes tea"}\n{broken\n')
+    Path("facts.jsonl").write_text('{"memory": "Likes tea"}\n{broken\n', encoding="utf-8")
     result = cli("import", "facts.jsonl", "--preview")
     assert "Nothing was changed" in result.out
     assert "text=memory" in result.out
@@ -345,13 +345,15 @@ def test_a_preview_counts_and_does_not_even_make_the_file(cli: Cli) -> None:
 
 
 def test_a_broken_line_is_told_and_the_rest_comes_in(cli: Cli) -> None:
-    Path("facts.jsonl").write_text('{"text": "Likes tea"}\n{broken\n{"text": "Likes jam"}\n')
+    Path("facts.jsonl").write_text(
+        '{"text": "Likes tea"}\n{broken\n{"text": "Likes jam"}\n', encoding="utf-8"
+    )
     assert cli("import", "facts.jsonl").err.startswith("line 2: ")
     assert texts(cli) == ["Likes tea", "Likes jam"]
 
 
 def test_strict_takes_in_nothing_and_fails(cli: Cli) -> None:
-    Path("facts.jsonl").write_text('{"text": "Likes tea"}\n{broken\n')
+    Path("facts.jsonl").write_text('{"text": "Likes tea"}\n{broken\n', encoding="utf-8")
     result = cli("import", "facts.jsonl", "--strict", code=1)
     assert "--strict" in result.err
     assert texts(cli) == []
@@ -369,7 +371,7 @@ def test_import_reads_a_map_a_zone_and_standard_input(cli: Cli) -> None:
 
 
 def test_many_broken_lines_do_not_fill_the_screen(cli: Cli) -> None:
-    Path("facts.jsonl").write_text("{broken\n" * 100 + '{"text": "x y"}\n')
+    Path("facts.jsonl").write_text("{broken\n" * 100 + '{"text": "x y"}\n', encoding="utf-8")
     err = cli("import", "facts.jsonl").err
     assert len(err.splitlines()) == 21
     assert "and 80 more" in err
@@ -392,7 +394,7 @@ def test_wrong_imports_are_told(cli: Cli, args: tuple[str, ...], code: int, part
 
 
 def test_settings_show_where_each_value_came_from(cli: Cli) -> None:
-    Path("consolidate.toml").write_text("hub_size = 30\n")
+    Path("consolidate.toml").write_text("hub_size = 30\n", encoding="utf-8")
     out = cli("settings").out
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.split()}
     assert rows["hub_size"] == ["30", "consolidate.toml"]
@@ -401,7 +403,7 @@ def test_settings_show_where_each_value_came_from(cli: Cli) -> None:
 
 
 def test_all_wrong_settings_are_told_at_once(cli: Cli) -> None:
-    Path("consolidate.toml").write_text("hubsize = 30\nthreads = -1\n")
+    Path("consolidate.toml").write_text("hubsize = 30\nthreads = -1\n", encoding="utf-8")
     err = cli("stats", code=1).err
     assert len(err.splitlines()) == 2
     assert "did you mean 'hub_size'?" in err
@@ -410,7 +412,7 @@ def test_all_wrong_settings_are_told_at_once(cli: Cli) -> None:
 def test_the_database_comes_from_option_variable_file_or_data_folder(cli: Cli) -> None:
     assert cli("init", "--db", "a.db", "--json").json["db"] == "a.db"
     assert cli("init", "--json").json["db"] == str(cli.db)
-    Path("consolidate.toml").write_text('db = "c.db"\n')
+    Path("consolidate.toml").write_text('db = "c.db"\n', encoding="utf-8")
     cli.env |= {"CONSOLIDATE_DB": "", "XDG_DATA_HOME": str(cli.home / "data")}
     cli.env["HOME"] = str(cli.home)
 

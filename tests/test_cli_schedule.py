@@ -169,8 +169,7 @@ def test_a_missing_crontab_is_an_empty_one(cli: Cli) -> None:
     program(
         cli,
         "crontab",
-        f'if [ "$1" = -l ]; then echo "no crontab for me" >&2; exit 1; '
-        f"else /bin/cat > {tab}; fi",
+        f'if [ "$1" = -l ]; then echo "no crontab for me" >&2; exit 1; else /bin/cat > {tab}; fi',
     )
     cli("schedule", "--kind", "cron", "--install")
     assert len(tab.read_text().splitlines()) == 1

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from builders import NOW, assessment, day, fact, pairs_of, singles
 from hypothesis import given
 from hypothesis import strategies as st
 
 from consolidate.stages.collapse import collapse
 from consolidate.stages.decide import Policy, decide
-from consolidate.stages.merging import absorb
+from consolidate.stages.outcome import absorb
 from consolidate.types import (
     Assessment,
     Decision,
@@ -20,7 +21,6 @@ from consolidate.types import (
     Relation,
     Unique,
 )
-from tests.builders import NOW, assessment, day, fact, pairs_of, singles
 
 POLICY = Policy(merge=0.95, supersede=0.95, review=0.7)
 
@@ -244,7 +244,9 @@ CONFIDENCES = st.sampled_from([0.4, 0.75, 0.9, 0.96, 0.99])
 
 
 @st.composite
-def stores(draw: st.DrawFn) -> tuple[list[Fact], dict[tuple[str, str], Assessment]]:
+def stores(
+    draw: st.DrawFn, *, times: str = "mixed"
+) -> tuple[list[Fact], dict[tuple[str, str], Assessment]]:
     """Up to seven facts with times, trusts, retired ones and repeats, and what was found."""
     count = draw(st.integers(2, 7))
     ids = [f"f{i}" for i in range(count)]
@@ -253,14 +255,17 @@ def stores(draw: st.DrawFn) -> tuple[list[Fact], dict[tuple[str, str], Assessmen
         text = draw(st.sampled_from(["t1", "t2", "t3", "t4", "longer text"]))
         # Nothing is superseded by its own words; what is retired is the oldest of its text
         retired = i > 0 and text != facts[0].text and draw(st.integers(0, 5)) == 0
+        began = facts[0].stated_at if facts else None
         facts.append(
             fact(
                 fact_id,
                 text,
-                0.5 if retired else draw(st.sampled_from([None, 1, 2, 3, 4])),
-                trust=draw(st.sampled_from([0.3, 1.0])),
-                valid_from=draw(st.sampled_from([None, None, None, 2, 400])),
-                valid_to=draw(st.sampled_from([None, None, None, 3])),
+                (0.5 if times != "unknown" else None) if retired else draw(st.sampled_from(known)),
+                trust=1.0 if times == "unknown" else draw(st.sampled_from([0.3, 1.0])),
+                valid_from=draw(
+                    st.sampled_from([None, None, 2, 400] if times == "mixed" else [None])
+                ),
+                valid_to=(began - day(0)).days if retired and began else None,
                 recorded=draw(st.sampled_from([300, 301])),
                 status=FactStatus.SUPERSEDED if retired else FactStatus.ACTIVE,
                 superseded_by=ids[0] if retired else None,
@@ -371,7 +376,7 @@ def test_nothing_is_done_below_its_threshold(
             assert all(e.confidence >= threshold for e in decision.evidence)
 
 
-def applied(
+def applied(  # noqa: C901 - the whole of apply, once more, to check it by
     facts: Sequence[Fact], found: dict[tuple[str, str], Assessment], decisions: Sequence[Decision]
 ) -> tuple[
     list[Fact],

@@ -77,6 +77,26 @@ def test_dropping_vectors_frees_the_store_for_another_model(store: Store) -> Non
     assert store.drop_vectors() == 0
 
 
+def test_a_store_that_another_process_bound_meanwhile_is_not_mixed(
+    store: Store, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_store(store.path)
+    check = store.check_embedding_model
+    calls: list[str] = []
+
+    def overtaken(model: str, dimensions: int) -> None:
+        check(model, dimensions)
+        calls.append(model)
+        if len(calls) == 1:
+            other.save_vectors(vectors(1), "theirs", 8)
+
+    monkeypatch.setattr(store, "check_embedding_model", overtaken)
+    with pytest.raises(ModelMismatchError, match="holds vectors of theirs"):
+        store.save_vectors(vectors(2), "mine", 8)
+    assert store.embedding_model() == ("theirs", 8)
+    assert store.stats()["vectors"] == 1
+
+
 @pytest.mark.parametrize(
     ("vector", "message"),
     [

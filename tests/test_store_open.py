@@ -267,9 +267,10 @@ def open_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     folder.chmod(0o755)
     yield folder
-    for path in [folder, *folder.rglob("*")]:
-        if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() else 0o644)
+    folder.chmod(0o755)
+    for path in folder.iterdir():
+        if path.is_dir():
+            path.chmod(0o755)
     shutil.rmtree(folder)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +29,7 @@ __all__ = ["RulesExtractor", "extractor"]
 # Part of the identity: raise it when the same text would give other mentions.
 _REVISION: Final = 1
 
-_WORD: Final = re.compile(r"[^\W\d_](?:\w|(?<=\w)[\u0300-\u036f])*(?:['’\u2010-][^\W_]\w*)*")
+_WORD: Final = re.compile(r"(?<!\w)[^\W\d_](?:\w|(?<=\w)[\u0300-\u036f])*(?:['’\u2010-][^\W_]\w*)*")
 _SENTENCE_END: Final = frozenset('.!?:;…•*|>\n"“„«‘([{–—-')
 _TITLES: Final = frozenset(
     "mr mrs ms miss mx dr prof professor sir dame lord lady rev reverend father sister brother st "
@@ -64,6 +65,23 @@ _NEVER: Final = frozenset(
     "oktober dezember okay ok am pm todo fyi nb ps eta asap tbd tba fixme n/a aka eg ie etc vs re "
     "я он она мы вы они мой моя моё мои пользователь".split()
 )
+# First names that are words as well: names if another name follows.
+_WORDY_NAMES: Final = frozenset(
+    "april art august bill dawn dean drew faith frank grace guy hope ivy jack joy june mark may pat "
+    "ray rob rose sage sue will".split()
+)
+# Everyday words of the trade, but names of things if written in capitals.
+_ACRONYMS: Final = frozenset(
+    "api aws cd ci cpu css csv dns gcp gpu hr html http https it json pdf pr qa sql ssh ssl tls ui url "
+    "vpn yaml".split()
+)
+_FUNCTION_WORDS: Final = frozenset(
+    "a an and as at but by for from here how if in no not of on or so that the then there these this "
+    "those to what when where while who why with yes".split()
+)
+_NAME_BEFORE: Final = frozenset(("aus", "heißt", "in", "mit", "nach", "und"))
+# What does not end a name; Chiang Mai and Anna May have theirs.
+_NOT_LAST: Final = _NEVER - {"mai", "may", "sun"}
 _HYPHEN_ENDS: Final = frozenset(
     "based born style like only side bound wide free related compatible speaking made owned run".split()
 )
@@ -80,6 +98,7 @@ _NOUN_ENDING: Final = re.compile(
 )
 _VERB_RU: Final = re.compile(r".+(?:ет|ёт|ит|ют|ут|ят|ть|ся|сь|ал|ла|ли|ого|ый|ая)", re.IGNORECASE)
 
+_ENDING: Final = re.compile(r"['’](?:s|S|ll|d|ve|re|n?[dt][ae]n?|[yn]?[aeıiuü]|[nl][ae]r)$")
 _QUOTED: Final = re.compile(
     r"\"([^\"\n]{1,60})\"|“([^“”\n]{1,60})”|„([^“”„\n]{1,60})[“”]|«([^«»\n]{1,60})»"
     r"|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』|《([^《》\n]{1,40})》"
@@ -141,18 +160,24 @@ class RulesExtractor:
         code = [(start, end, label, _HIGH) for start, end, label in code_tokens(text)]
         quoted = _free(_quoted(text), code)
         taken = [*code, *quoted]
-        capitals = [*_capitalised(text, taken), *_free(_other_scripts(text), taken)]
-        known = list(self._known_names(text)) if self._known else []
-        # A told name inside a longer one is part of that one; elsewhere it wins.
-        known = [s for s in known if not any(_inside(s, other) for other in (*capitals, *taken))]
-        spans = [*known, *_free((*taken, *capitals), known)]
-        found: list[Mention] = []
-        for start, end, label, score in sorted(spans):
-            if not found or start >= found[-1].end:
-                found.append(
-                    Mention(start=start, end=end, text=text[start:end], label=label, score=score)
-                )
-        return found
+        capitals = list(_capitalised(text, _Busy(taken)))
+        spans = [*taken, *capitals]
+        spans += _free(_other_scripts(text), spans)
+        if self._known:
+            busy = _Busy(spans)
+            told = sorted(self._known_names(text), key=lambda span: (span[0], -span[1]))
+            # A told name inside a longer one is part of that one; elsewhere it wins.
+            known: list[Span] = []
+            for span in told:
+                other = busy.touching(span[0], span[1])
+                free = not known or span[0] >= known[-1][1]
+                if free and not (other is not None and _inside(span, other)):
+                    known.append(span)
+            spans = [*known, *_free(spans, known)]
+        return [
+            Mention(start=start, end=end, text=text[start:end], label=label, score=score)
+            for start, end, label, score in sorted(spans)
+        ]
 
     def _known_names(self, text: str) -> Iterator[Span]:
         words = [_core(text, *match.span()) for match in _CHUNK.finditer(text)]
@@ -197,7 +222,9 @@ def _core(text: str, start: int, end: int) -> _Word:
 
 
 def _without_possessive(text: str, start: int, end: int) -> int:
-    return end - 2 if end - start > 2 and text[end - 2 : end] in ("'s", "’s", "'S") else end
+    """Where a name ends that has an ending after an apostrophe: Anna's, Anna'll, İzmir'de."""
+    ending = _ENDING.search(text, start + 1, end)
+    return ending.start() if ending else end
 
 
 def _inside(span: Span, other: Span) -> bool:
@@ -207,8 +234,24 @@ def _inside(span: Span, other: Span) -> bool:
 
 
 def _free(spans: Iterable[Span], taken: Sequence[Span]) -> list[Span]:
-    """The spans that touch none of those taken."""
-    return [s for s in spans if not any(s[0] < t[1] and t[0] < s[1] for t in taken)]
+    """The spans that touch none of those taken, which do not overlap."""
+    busy = _Busy(taken)
+    return [span for span in spans if busy.touching(span[0], span[1]) is None]
+
+
+class _Busy:
+    """Spans that do not overlap, for quick questions."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._spans = sorted(spans)
+        self._ends = [span[1] for span in self._spans]
+
+    def touching(self, start: int, end: int) -> Span | None:
+        """The first span that shares a character with start to end."""
+        index = bisect_right(self._ends, start)
+        if index < len(self._spans) and self._spans[index][0] < end:
+            return self._spans[index]
+        return None
 
 
 def _quoted(text: str) -> Iterator[Span]:
@@ -235,9 +278,9 @@ def _other_scripts(text: str) -> Iterator[Span]:
         yield *match.span(match.lastindex or 0), "person", _HIGH
 
 
-def _capitalised(text: str, taken: Sequence[Span]) -> Iterator[Span]:
+def _capitalised(text: str, taken: _Busy) -> Iterator[Span]:
     words = [m.span() for m in _WORD.finditer(text)]
-    words = [w for w in words if not any(w[0] < t[1] and t[0] < w[1] for t in taken)]
+    words = [word for word in words if taken.touching(*word) is None]
     if not words:
         return
     long_words = [text[a:b] for a, b in words if b - a > 1]
@@ -359,21 +402,24 @@ def _name_in(text: str, run: Sequence[_Part], *, german: bool) -> Iterator[Span]
         yield from _name_in(text, parts[:cut_at], german=german)
         yield from _name_in(text, parts[cut_at + 1 :], german=german)
         return
-    while parts and _unnamed(parts[0], alone=len(parts) == 1):
+    dropped = 0
+    while parts and _unnamed(parts[0], parts[1:]):
+        dropped += 1
         parts.pop(0)
         while parts and not parts[0].capital and not parts[0].leading:
             parts.pop(0)
-    while parts and name_key(parts[-1].word) in _NEVER:
+    while parts and parts[-1].word.casefold() in _NOT_LAST and not _titled(parts[:-1]):
         parts.pop()
-    titled = bool(parts) and len(parts) > 1 and parts[0].word.casefold() in _TITLES
-    if titled and not _is_saint(text, parts):
+    titled = len(parts) > 1 and _titled(parts[:1])
+    if titled and parts[0].word.casefold() != "st":  # St. John is called so
         parts.pop(0)
     if not parts or (len(parts) == 1 and len(parts[0].word) == 1):
         return
-    if len(parts) == 1 and not titled and not _stands_alone(text, parts[0], german=german):
-        return
-    if len(parts) == 1 and german and not titled and parts[0].begins:
-        return
+    if len(parts) == 1 and not titled:
+        if not _stands_alone(text, parts[0], german=german):
+            return
+        if dropped and _everyday(parts[0].word.casefold()):  # "Meeting Notes"
+            return
     sure = len(parts) > 1 or not parts[0].begins or titled
     initials = any(len(p.word) == 1 for p in parts)
     label = "person" if titled or person or (initials and len(parts) > 1) else "name"
@@ -384,23 +430,24 @@ def _is_role(part: _Part) -> bool:
     return part.word.casefold() in _ROLES or (part.word.isupper() and len(part.word) > 1)
 
 
-def _is_saint(text: str, parts: Sequence[_Part]) -> bool:
-    """`St. John` keeps its title: places and churches are called so."""
-    return parts[0].word.casefold() == "st"
+def _titled(parts: Sequence[_Part]) -> bool:
+    return len(parts) == 1 and parts[0].word.casefold() in _TITLES
 
 
-def _unnamed(part: _Part, *, alone: bool) -> bool:
+def _unnamed(part: _Part, rest: Sequence[_Part]) -> bool:
     """Whether the first word of a run is a capital by its place or no name at all."""
     word = part.word.casefold().replace("’", "'")
     if not part.capital:
         return not part.leading
+    if rest and word in _WORDY_NAMES:
+        return not rest[0].capital or _everyday(rest[0].word.casefold())
     if word in _NEVER:
         return True
     if not part.begins or len(part.word) == 1:
         return False
-    if not alone and (word in _STARTERS or word in _TITLES):
+    if rest and (word in _STARTERS or word in _TITLES):
         return False
-    return _everyday(word)
+    return _everyday(word) and not (word in _ACRONYMS and part.word.isupper())
 
 
 def _everyday(word: str) -> bool:
@@ -410,13 +457,19 @@ def _everyday(word: str) -> bool:
 
 def _stands_alone(text: str, part: _Part, *, german: bool) -> bool:
     word = part.word.casefold()
+    if word in _FUNCTION_WORDS:
+        return False
     if word in _TITLES and part.begins:
         return False
     if part.begins and _cyrillic(part.word):
         return _VERB_RU.fullmatch(part.word) is None
-    if german and not part.begins:
+    if german:
+        if part.begins:
+            return not _NOUN_ENDING.fullmatch(word)
         # Every noun has a capital there: what follows an article or an adjective is one.
         before = re.search(r"(\w+)\s$", text[max(0, part.start - 24) : part.start])
+        if before is not None and before[1] in _NAME_BEFORE:
+            return not is_common(word)
         noun = before is not None and _BEFORE_NOUN.fullmatch(before[1].casefold())
         return not noun and not _NOUN_ENDING.fullmatch(word) and not is_common(word)
     return True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from consolidate.errors import InputError
 from consolidate.settings import Resolved, Settings, resolve
 
 if TYPE_CHECKING:
@@ -97,6 +98,15 @@ class Context:
     def path(self) -> Path:
         """The database file."""
         return self.settings.database
+
+    def spare(self, target: Path) -> None:
+        """Refuse to write a file over the database.
+
+        Raises:
+            InputError: It is the database.
+        """
+        if target.exists() and self.path.exists() and target.samefile(self.path):
+            raise InputError(f"{str(target)!r} is the database itself; name another file")
 
     @contextmanager
     def store(self, *, create: bool = False) -> Iterator[Store]:

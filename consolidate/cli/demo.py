@@ -23,7 +23,7 @@ def demo(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PATH]",
+            metavar="PATH",
             help="Where the demo store is, or is to be made; else demo.db in the data folder.",
             show_default=False,
         ),

@@ -19,14 +19,15 @@ from consolidate.exchange.records import ImportReport, Options
 
 __all__ = ["export_file", "import_file"]
 
-_FORMATS = ("auto", "consolidate", "jsonl", "csv", "hippo", "mcp-memory")
+_FORMATS = ("auto", "consolidate", "jsonl", "json", "csv", "hippo", "mcp-memory")
 _COMPLAINTS = 20  # broken lines shown one by one; a wrong file would fill the screen
 
 
 def import_file(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     form: Annotated[
-        str, typer.Option("--format", help="auto, consolidate, jsonl, csv, hippo or mcp-memory.")
+        str,
+        typer.Option("--format", help="auto, consolidate, jsonl, json, csv, hippo or mcp-memory."),
     ] = "auto",
     columns: Annotated[
         list[str] | None,
@@ -105,7 +106,7 @@ def import_file(
 def export_file(
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Else standard output.", show_default=False),
+        typer.Argument(metavar="FILE", help="Else standard output.", show_default=False),
     ] = None,
     db: Db = None,
     agent: Agent = None,
@@ -129,6 +130,7 @@ def export_file(
         sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode())
         sys.stdout.buffer.flush()
         return
+    ctx.spare(Path(file))
     _write(Path(file), lines)
     if as_json:
         write_json({"file": file, "rows": len(lines) - 1})

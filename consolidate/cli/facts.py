@@ -37,7 +37,7 @@ def remember(
     texts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEXT]...",
+            metavar="TEXT",
             help="Facts, each in quotes; single words are read as one sentence. "
             "Without any, or with -, one fact a line is read from standard input.",
             show_default=False,

@@ -17,7 +17,7 @@ app = typer.Typer(
     help="Decide what a run was not sure of.", no_args_is_help=True, rich_markup_mode=None
 )
 
-_Ids = Annotated[list[str], typer.Argument(metavar="REVIEW...", help="Its id, or the start of it.")]
+_Ids = Annotated[list[str], typer.Argument(metavar="REVIEW", help="Its id, or the start of it.")]
 
 
 @app.command(name="list")

@@ -63,6 +63,8 @@ def plan(
     from consolidate.stages.report import report_of
 
     ctx = context(db, agent, as_json, assign=assign, profile=profile)
+    if out is not None:
+        ctx.spare(out)
     with ctx.store() as store, watched(as_json) as progress:
         made = pipeline.plan(
             store,
@@ -165,7 +167,7 @@ def undo(
 def report(
     run_id: Annotated[
         str,
-        typer.Argument(metavar="[RUN]", help="Else the last one.", show_default=False),
+        typer.Argument(metavar="RUN", help="Else the last one.", show_default=False),
     ] = "last",
     every: _All = False,
     db: Db = None,

@@ -6,7 +6,6 @@ are left out, since they belong to another model.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,12 +16,13 @@ from consolidate.exchange.columns import known_time
 from consolidate.exchange.lines import parse_json, whole_text
 from consolidate.exchange.records import Archive, Broken, Options, Parsed
 from consolidate.exchange.text import unwrap
+from consolidate.judge.trust import default_trust
+from consolidate.store import fact_hash
 from consolidate.types import Fact, FactStatus, NewFact
 
 __all__ = ["looks_like_hippo", "read_hippo"]
 
 _SOURCE = "import:hippo"
-_TRUST = 0.6  # what the source "import" stands for
 
 
 def looks_like_hippo(value: Any) -> bool:
@@ -88,6 +88,7 @@ def _chunk(chunk: Any, agent: str, known: set[Any], options: Options, now: datet
     if not isinstance(kind, str):
         raise InputError(f"kind {kind!r} is no name")
     successor = chunk.get("superseded_by")
+    source = options.source or _SOURCE
     metadata = _metadata(chunk.get("metadata")) | rest
     if successor and successor not in known:
         # Purged or exported apart. The fact stays retired; what retired it is noted.
@@ -100,13 +101,13 @@ def _chunk(chunk: Any, agent: str, known: set[Any], options: Options, now: datet
         metadata=metadata,
         stated_at=known_time(chunk.get("created_at"), "created_at", options.timezone),
         recorded_at=now,
-        source=options.source or _SOURCE,
-        trust=_TRUST,
+        source=source,
+        trust=default_trust(source),
         intensity=_between(chunk, "running_intensity", 0.5),
         encounters=max(1, _count(chunk, "encounter_count", 1)),
         access_count=_count(chunk, "access_count", 0),
         last_access=known_time(chunk.get("last_accessed_at"), "last_accessed_at", options.timezone),
-        content_hash=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        content_hash=fact_hash(text),
         status=FactStatus.SUPERSEDED if successor else FactStatus.ACTIVE,
         superseded_by=successor if successor in known else None,
     )

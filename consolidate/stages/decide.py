@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from consolidate.judge.recency import moment, order, stated
-from consolidate.stages.merging import absorb
+from consolidate.stages.outcome import absorb, carry_out
 from consolidate.stages.wording import Wording
 from consolidate.types import (
     Assessment,
@@ -32,6 +32,7 @@ from consolidate.types import (
     DecisionKind,
     Evidence,
     Fact,
+    FactStatus,
     Pair,
     Relation,
     Unique,
@@ -90,35 +91,114 @@ def decide(
     Returns:
         Decisions sorted by id, and the earliest moment after `now` at which they would differ.
     """
-    return _Decider(
-        facts, uniques, pairs, verdicts, assessments, settled, linked, heirs or {}, policy, now
-    ).decide()
+    everything = dict(facts)
+    made: dict[str, Decision] = {}
+    view = _View(everything, uniques, assessments, settled, linked, heirs or {})
+    rules = {(p.left, p.right): p.rule for p in pairs}
+    while True:
+        found, due = _Decider(view, rules, verdicts, policy, now).decide()
+        new = [decision for key, decision in found.items() if key not in made]
+        if not new:
+            break
+        # A merge or supersession can clear the way for another. Deciding goes on until nothing
+        # is left, so that a plan made after this one finds nothing.
+        made.update((decision.id, decision) for decision in new)
+        view = view.after(new)
+    return tuple(made[key] for key in sorted(made) if _still_asked(made[key], view)), due
+
+
+@dataclass(frozen=True)
+class _View:
+    """What deciding starts from: the store, and what the judge found about its texts."""
+
+    facts: Mapping[str, Fact]
+    """Live and superseded facts by id."""
+    uniques: Sequence[Unique]
+    assessments: Mapping[tuple[str, str], Assessment]
+    settled: frozenset[tuple[str, str]]
+    linked: frozenset[tuple[str, str]]
+    heirs: Mapping[str, str]
+
+    def after(self, decisions: Sequence[Decision]) -> _View:
+        """The view once these decisions are carried out."""
+        facts = {**self.facts, **carry_out(decisions, self.facts, "")}
+        heirs = dict(self.heirs)
+        for fact in facts.values():
+            if fact.merged_into is not None:
+                heirs[fact.id] = fact.merged_into
+        for merged, heir in heirs.items():
+            while heir in heirs:
+                heir = heirs[heir]
+            heirs[merged] = heir
+        standing = {k: f for k, f in facts.items() if f.status is not FactStatus.MERGED}
+        uniques, moved = [], {}
+        for unique in self.uniques:
+            members = tuple(m for m in unique.members if m in standing)
+            if members:
+                moved[unique.representative] = members[0]
+                uniques.append(Unique(representative=members[0], members=members))
+        asked = {_ends(d) for d in decisions if d.kind is DecisionKind.REVIEW}
+        joined = {_ends(d) for d in decisions if d.kind is DecisionKind.LINK}
+        return _View(standing, uniques, _moved(self.assessments, moved, standing),
+                     self.settled | asked, self.linked | joined, heirs)  # fmt: skip
+
+
+def _moved(
+    assessments: Mapping[tuple[str, str], Assessment],
+    moved: Mapping[str, str],
+    facts: Mapping[str, Fact],
+) -> dict[tuple[str, str], Assessment]:
+    """Assessments under the representatives that are left."""
+    turned = {
+        Relation.LEFT_ENTAILS_RIGHT: Relation.RIGHT_ENTAILS_LEFT,
+        Relation.RIGHT_ENTAILS_LEFT: Relation.LEFT_ENTAILS_RIGHT,
+    }
+    kept = {}
+    for (old_left, old_right), found in assessments.items():
+        left, right = moved.get(old_left), moved.get(old_right)
+        if left is None or right is None:
+            continue
+        relation = found.relation
+        if left > right:
+            left, right, relation = right, left, turned.get(relation, relation)
+        kept[left, right] = replace(found, left=left, right=right, relation=relation)
+    return kept
+
+
+def _ends(decision: Decision) -> tuple[str, str]:
+    a, b = sorted((decision.subject, decision.object))
+    return a, b
+
+
+def _still_asked(decision: Decision, view: _View) -> bool:
+    """Whether a decision has not been overtaken by a later one of the same plan."""
+    if decision.kind in (DecisionKind.MERGE, DecisionKind.SUPERSEDE):
+        return True
+    ends = [view.facts.get(fact_id) for fact_id in _ends(decision)]
+    return all(fact is not None and fact.status.is_live for fact in ends)
 
 
 class _Decider:
+    """One pass over a view."""
+
     def __init__(
         self,
-        facts: Mapping[str, Fact],
-        uniques: Sequence[Unique],
-        pairs: Sequence[Pair],
+        view: _View,
+        rules: Mapping[tuple[str, str], str],
         verdicts: Mapping[tuple[str, str], Verdict],
-        assessments: Mapping[tuple[str, str], Assessment],
-        settled: frozenset[tuple[str, str]],
-        linked: frozenset[tuple[str, str]],
-        heirs: Mapping[str, str],
         policy: Policy,
         now: datetime,
     ) -> None:
-        self.facts = dict(facts)
-        """Facts by id, survivors with what they have absorbed in this plan."""
-        self.members = {u.representative: u.members for u in uniques}
-        self.class_of = {m: u.representative for u in uniques for m in u.members}
-        self.rules = {(p.left, p.right): p.rule for p in pairs}
+        self.facts = dict(view.facts)
+        """Facts by id, survivors with what they have absorbed in this pass."""
+        self.members = {u.representative: u.members for u in view.uniques}
+        self.class_of = {m: u.representative for u in view.uniques for m in u.members}
+        self.assessments = view.assessments
+        self.settled = view.settled
+        self.linked = view.linked
+        self.heirs = view.heirs
+        self.rules = rules
         self.verdicts = verdicts
-        self.assessments = assessments
-        self.settled = settled
-        self.linked = linked
-        self.heirs = heirs
         self.policy = policy
         self.now = now
         self.merged: dict[str, str] = {}
@@ -126,55 +206,68 @@ class _Decider:
         self.due: datetime | None = None
         self.rivals: dict[str, set[str]] = defaultdict(set)
         """Class to the classes that surely contradict it."""
-        for (left, right), found in assessments.items():
+        for (left, right), found in view.assessments.items():
             if self._is_sure(found, Relation.CONTRADICTS):
                 self.rivals[left].add(right)
                 self.rivals[right].add(left)
-        for fact in facts.values():
+        for fact in view.facts.values():
             successor = self._successor(fact)
             if successor is not None:
                 retired, later = self.class_of[fact.id], self.class_of[successor.id]
                 self.rivals[retired].add(later)
                 self.rivals[later].add(retired)
 
-    def decide(self) -> tuple[tuple[Decision, ...], datetime | None]:
+    def decide(self) -> tuple[dict[str, Decision], datetime | None]:
+        for representative in sorted(self.members):
+            self._rejoin_retired(representative)
         for representative in sorted(self.members):
             self._merge_repeats(representative)
         self._merge_judged()
         self._ask_about_duplicates()
         self._supersede()
         self._link()
-        return tuple(self.decisions[key] for key in sorted(self.decisions)), self.due
+        return self.decisions, self.due
 
     # -- merging -----------------------------------------------------------------------------
 
+    def _rejoin_retired(self, representative: str) -> None:
+        """Merge what only says a retired claim again into that claim."""
+        live, retired = self._by_time(representative)
+        # Dated ones first: one of unknown time joins a retired claim only if no dated one stands
+        for with_date in (True, False):
+            for fact in (f for f in live if _is_dated(f) is with_date):
+                home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
+                if home is not None:
+                    self._merge(fact, home, None, "retired-repeat")
+            if any(_is_dated(f) for f in self._by_time(representative)[0]):
+                return
+
     def _merge_repeats(self, representative: str) -> None:
         """Within each spell of one text, merge all into one survivor."""
-        members = [self.facts[m] for m in self.members[representative]]
-        live = sorted((f for f in members if _is_live(f)), key=lambda f: (moment(f), f.id))
-        retired = sorted((f for f in members if not _is_live(f)), key=lambda f: (moment(f), f.id))
+        live, _ = self._by_time(representative)
         dated = [f for f in live if _is_dated(f)]
         spells: list[list[Fact]] = []
         for fact in dated or live:
-            home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
-            if home is not None:
-                self._merge(fact, home, None, "retired-repeat")
-            elif spells and not self._rival_between(spells[-1][-1], fact):
+            if spells and not self._rival_between(spells[-1][-1], fact):
                 spells[-1].append(fact)
             else:
                 spells.append([fact])
-        undated = [f for f in live if dated and not _is_dated(f)]
-        if spells:
+        if dated:
             # A repeat of unknown time is no news: it joins what was said last
-            spells[-1] += undated
-        else:
-            for fact in undated:
-                self._merge(fact, retired[-1], None, "retired-repeat")
+            spells[-1] += [f for f in live if not _is_dated(f)]
         for spell in spells:
             survivor = min(spell, key=lambda f: (-f.trust, moment(f), f.id))
             for fact in spell:
                 if fact.id != survivor.id:
                     self._merge(fact, survivor, None, "repeat")
+
+    def _by_time(self, representative: str) -> tuple[list[Fact], list[Fact]]:
+        """Live and retired facts of one text that are not merged yet, in order of time."""
+        members = sorted(
+            (self.facts[m] for m in self.members[representative] if m not in self.merged),
+            key=lambda f: (moment(f), f.id),
+        )
+        return [f for f in members if _is_live(f)], [f for f in members if not _is_live(f)]
 
     def _merge_judged(self) -> None:
         """Merge facts judged equivalent, or one contained in the other.
@@ -211,6 +304,8 @@ class _Decider:
         """Which of two facts would be absorbed by the other; None where neither may be."""
         if _pair(a, b) in self.settled or self._rival_between(a, b):
             return None  # said again after something else held: not the same spell
+        if self.class_of[b.id] in self.rivals[self.class_of[a.id]]:
+            return None  # one of them once superseded the other
         if found.relation is Relation.EQUIVALENT:
             stays, goes = sorted((a, b), key=_preference)
         elif (found.relation is Relation.LEFT_ENTAILS_RIGHT) == (self.class_of[a.id] == found.left):
@@ -226,17 +321,22 @@ class _Decider:
     def _rival_between(self, a: Fact, b: Fact) -> bool:
         """Whether something that contradicts one of the two held between them."""
         rivals = self.rivals[self.class_of[a.id]] | self.rivals[self.class_of[b.id]]
-        return any(_between(a, self.facts[m], b) for rival in rivals for m in self.members[rival])
+        return any(
+            _between(a, self.facts[m], b)
+            for rival in rivals
+            for m in self.members[rival]
+            if m not in self.merged
+        )
 
     def _only_restates(self, fact: Fact, retired: Fact) -> bool:
         """Whether a fact says a retired claim again without being newer than its end."""
+        said = fact.valid_from or stated(fact)
+        if said is not None and retired.valid_to is not None:
+            return said <= retired.valid_to
         successor = self._successor(retired)
         if successor is not None and _is_dated(successor) == _is_dated(fact):
-            return moment(fact)[:2] <= moment(successor)[:2]
-        if not _is_dated(fact):
-            return True  # of unknown time: no ground to call it news
-        said = fact.valid_from or fact.stated_at
-        return said is None or retired.valid_to is None or said <= retired.valid_to
+            return moment(fact)[:2] <= _said_first(successor)
+        return said is None or retired.valid_to is None
 
     def _successor(self, retired: Fact) -> Fact | None:
         """What superseded a fact, or what that was merged into; None where it is not known."""
@@ -417,7 +517,7 @@ class _Decider:
         return Evidence(
             left=found.left,
             right=found.right,
-            rule=self.rules.get(pair, "repeat"),
+            rule=self.rules.get(pair, "same-text"),
             relation=found.relation,
             confidence=found.confidence,
             forward=verdict.forward if verdict else None,

@@ -39,6 +39,8 @@ class Example:
     premise: str
     hypothesis: str
     label: int
+    turn: int | None = None
+    """Epochs in which the example is used: even (0), odd (1), all (None)."""
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
@@ -50,7 +52,11 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def memory_examples(rows: Iterable[dict[str, Any]]) -> list[Example]:
-    """Both directions of each memory pair."""
+    """Both directions of each memory pair.
+
+    Where both carry one label they take turns, an epoch each: together they would only say the
+    same thing twice.
+    """
     directed = {
         "equivalent": (ENTAILMENT, ENTAILMENT),
         "a_entails_b": (ENTAILMENT, NEUTRAL),
@@ -61,8 +67,11 @@ def memory_examples(rows: Iterable[dict[str, Any]]) -> list[Example]:
     examples = []
     for row in rows:
         forward, backward = directed[row["relation"]]
-        examples.append(Example(premise=row["a"], hypothesis=row["b"], label=forward))
-        examples.append(Example(premise=row["b"], hypothesis=row["a"], label=backward))
+        first = None if forward != backward else len(examples) // 2 % 2
+        second = None if first is None else 1 - first
+        a, b = row["a"], row["b"]
+        examples.append(Example(premise=a, hypothesis=b, label=forward, turn=first))
+        examples.append(Example(premise=b, hypothesis=a, label=backward, turn=second))
     return examples
 
 

@@ -34,10 +34,10 @@ SETS = Path(__file__).parents[2] / "eval" / "sets" / "memory_pairs"
 
 
 def batches(
-    examples: Sequence[Example], lengths: Sequence[int], size: int, rng: random.Random
+    chosen: Sequence[int], lengths: Sequence[int], size: int, rng: random.Random
 ) -> list[list[int]]:
     """Shuffled batches of similar length: shuffle, sort within windows, cut, shuffle again."""
-    order = list(range(len(examples)))
+    order = list(chosen)
     rng.shuffle(order)
     window = size * 50
     cut: list[list[int]] = []
@@ -75,7 +75,11 @@ def train(
     optimiser = torch.optim.AdamW(
         [{"params": decay, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=rate
     )
-    steps = epochs * math.ceil(len(examples) / batch)
+    turns = [
+        [i for i, e in enumerate(examples) if e.turn in (None, epoch % 2)]
+        for epoch in range(epochs)
+    ]
+    steps = sum(math.ceil(len(chosen) / batch) for chosen in turns)
     warm = max(1, int(0.06 * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda s: min(1.0, (s + 1) / warm) * max(0.0, (steps - s) / (steps - warm + 1))
@@ -83,8 +87,8 @@ def train(
     loss_of = torch.nn.CrossEntropyLoss(label_smoothing=smoothing)
     model.train()
     step, running, began = 0, 0.0, time.monotonic()
-    for epoch in range(epochs):
-        for part in batches(examples, lengths, batch, rng):
+    for epoch, chosen in enumerate(turns):
+        for part in batches(chosen, lengths, batch, rng):
             inputs = tokenizer.pad(
                 {key: [encoded[key][i] for i in part] for key in encoded}, return_tensors="pt"
             )
@@ -179,6 +183,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     torch.set_num_threads(args.threads)
+    torch.set_flush_denormal(True)
     torch.manual_seed(args.seed)
     tokenizer = AutoTokenizer.from_pretrained(args.base)
     model = BertForSequenceClassification.from_pretrained(

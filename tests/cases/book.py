@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["BOOK", "Case", "Harm", "Miss", "Test", "tests_of"]
+__all__ = ["BOOK", "Case", "Harm", "Miss", "Test", "told_as"]
 
 _FILE: Final = Path(__file__).with_name("cases.toml")
 _CASE_KEYS: Final = {"area", "told", "needs", "tests"}
@@ -104,7 +104,7 @@ BOOK: Final = _read()
 """Case id to case, in the order of the file."""
 
 
-def tests_of(kind: str) -> Iterator[Test]:
+def told_as(kind: str) -> Iterator[Test]:
     """All tests that have `kind` (facts, names or check)."""
     for case in BOOK.values():
         yield from (test for test in case.tests if kind in test.body)

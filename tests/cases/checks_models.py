@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pytest
-from cases.bench import NOW, Bench, check, live, said
 
+from cases.bench import NOW, Bench, check, live, said
 from consolidate import pipeline
 from consolidate.backends import Backends, resolve_embedder
 from consolidate.backends.fake import FakeClassifier, FakeEmbedder, FakeExtractor
@@ -26,7 +26,8 @@ from consolidate.errors import (
     ModelOutputError,
 )
 
-FACTS = [said(f"f{n}", f"Shelf {word} holds jars", n) for n, word in enumerate("oak elm fir ash yew".split())]
+SHELVES = "oak elm fir ash yew".split()
+FACTS = [said(f"f{n}", f"Shelf {shelf} holds jars", n) for n, shelf in enumerate(SHELVES)]
 
 
 def embedded_with(embedder: FakeEmbedder) -> Backends:
@@ -92,7 +93,8 @@ def another_length_names_both_models(bench: Bench) -> None:
     store.add([said("late", "Shelf bay holds tins", 9)], now=NOW)
     with pytest.raises(ModelMismatchError) as caught:
         pipeline.run(store, bench.real, bench.settings, now=NOW)
-    for part in ("1536", str(bench.real.embedder.dimensions), bench.real.embedder.identity, "--reembed"):
+    ours = bench.real.embedder
+    for part in ("1536", str(ours.dimensions), ours.identity, "--reembed"):
         assert part in str(caught.value)
 
 
@@ -121,11 +123,12 @@ def a_fact_without_vector_is_found_and_caught_up(bench: Bench) -> None:
     embedder.down = False
     outcome = bench.run(store, embedded_with(embedder))
     assert not outcome.nothing_new
-    hashes = [fact.content_hash for fact in store.facts()]
+    hashes = [fact.content_hash for fact in store.facts(statuses=None)]
     assert len(store.vectors(hashes, embedder.identity)) == len(FACTS)
 
 
-LONG = " ".join(f"On shelf {n} the jars were counted and put back in their row." for n in range(100))
+SENTENCE = "On shelf {} the jars were counted and put back in their row."
+LONG = " ".join(SENTENCE.format(number) for number in range(100))
 END = "The keys were given to Tomasz Brandvold."
 
 
@@ -136,8 +139,10 @@ def the_end_of_a_long_note_is_read(bench: Bench) -> None:
     (mentions,) = bench.real.extractor.extract([text])
     assert "Tomasz Brandvold" in [mention.text for mention in mentions]
     with_end, without = bench.real.embedder.embed([text, LONG])
-    assert not np.array_equal(with_end, without)
-    store = bench.filled([said("long", text, 1), said("short", "Tomasz Brandvold lost the keys", 2)])
+    assert with_end.tobytes() != without.tobytes()
+    store = bench.filled(
+        [said("long", text, 1), said("short", "Tomasz Brandvold lost the keys", 2)]
+    )
     pipeline.run(store, bench.real, bench.settings, now=NOW)
     named = {entity.name: entity.facts for entity in store.entities("default")}
     assert named["Tomasz Brandvold"] == ("long", "short")
@@ -198,6 +203,7 @@ def a_plan_records_the_digest_of_its_models(bench: Bench) -> None:
 
 def _copy_of_encoder(folder: Path, note: str) -> Path:
     """The bundled encoder with another graph, as two builds of one model are."""
-    shutil.copytree(bundled_folder("minilm"), folder, ignore=shutil.ignore_patterns(MODEL, MANIFEST))
+    graph = shutil.ignore_patterns(MODEL, MANIFEST)
+    shutil.copytree(bundled_folder("minilm"), folder, ignore=graph)
     (folder / MODEL).write_bytes(note.encode())
     return folder

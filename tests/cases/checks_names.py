@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cases.bench import NOW, Bench, check, said
-
 from consolidate import pipeline
 from consolidate.names import name_key
 from consolidate.stages.group import Names

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from cases.bench import NOW, Bench, check, day, judged, live, said
 from cases.book import Harm, Miss
-
 from consolidate import pipeline
 from consolidate.backends.fake import fake_backends
 from consolidate.errors import InputError, LeaseHeldError, StalePlanError, StoreError
 from consolidate.settings import Settings
-from consolidate.store import Store
+from consolidate.store import Store, leases
 from consolidate.store.database import Database
 from consolidate.types import Alias, DecisionKind, FactStatus, NewFact, Relation
 
@@ -23,7 +24,10 @@ PORTS = [
     said("b", "The ledger port is 7002", 2),
     said("c", "The ledger port is 7003", 3),
 ]
-REPEATS = [said("key-1", "The depot opens at seven", 1), said("key-2", "The depot opens at seven", 2)]
+REPEATS = [
+    said("key-1", "The depot opens at seven", 1),
+    said("key-2", "The depot opens at seven", 2),
+]
 
 
 @check
@@ -83,7 +87,9 @@ def a_fault_while_applying_changes_nothing(bench: Bench) -> None:
         store = bench.filled(PORTS)
         before = list(store.dump())
         with bench.monkeypatch.context() as broken:
-            broken.setattr(Store, step, _failing(getattr(Store, step), at=1 + (step == "write_fact")))
+            broken.setattr(
+                Store, step, _failing(getattr(Store, step), at=1 + (step == "write_fact"))
+            )
             with pytest.raises(StoreError, match="disk full"):
                 bench.run(store)
         assert list(store.dump()) == before
@@ -154,7 +160,7 @@ def a_crash_at_any_write_leaves_a_sound_store(bench: Bench) -> None:
     bench.run(whole, backends)
     whole.add_alias(alias)
     bench.run(whole, backends)
-    wanted = list(whole.dump(derived=True))
+    wanted = _without_runs(whole)
     number = 0
     while True:
         number += 1
@@ -170,12 +176,20 @@ def a_crash_at_any_write_leaves_a_sound_store(bench: Bench) -> None:
             except StoreError:
                 pass
         assert store.check() == []
-        bench.run(store, backends)
-        assert list(store.dump(derived=True)) == wanted
+        with bench.monkeypatch.context() as later:
+            # The process that held the lease is gone by then; here it is this one.
+            later.setattr(leases, "_is_dead", lambda pid: True)
+            bench.run(store, backends)
+        assert _without_runs(store) == wanted
         store.close()
         if not count.reached:
             break
     assert number > 3
+
+
+def _without_runs(store: Store) -> list[str]:
+    """Everything the store holds but the names of runs, which are made by chance."""
+    return [re.sub("run-[0-9a-z-]+", "", line) for line in store.dump(derived=True)]
 
 
 class _Count:
@@ -280,7 +294,8 @@ def a_dismissed_pair_stays_dismissed(bench: Bench) -> None:
         bench.run(store, profile=profile)
     store.add([said("c", "The stall has a new awning", 9)], now=NOW)
     bench.run(store, merge=False)
-    assert [r for r in store.reviews() if {r.decision.subject, r.decision.object} == {"a", "b"}] == []
+    asked = [{review.decision.subject, review.decision.object} for review in store.reviews()]
+    assert {"a", "b"} not in asked
     assert {"a", "b"} <= set(live(store))
 
 
@@ -301,7 +316,8 @@ def notes_without_conflicts_raise_no_flood(bench: Bench) -> None:
     store = bench.filled([said(f"{n:03}", note, n) for n, note in enumerate(notes)])
     outcome = pipeline.run(store, bench.real, bench.settings, now=NOW)
     assert outcome.plan is not None
-    acted = [d for d in outcome.plan.decisions if d.kind in (DecisionKind.MERGE, DecisionKind.SUPERSEDE)]
+    acting = (DecisionKind.MERGE, DecisionKind.SUPERSEDE)
+    acted = [d for d in outcome.plan.decisions if d.kind in acting]
     asked = [d for d in outcome.plan.decisions if d.kind is DecisionKind.REVIEW]
     if acted:
         raise Harm("; ".join(decision.sentence for decision in acted))
@@ -352,8 +368,7 @@ def others_write_while_models_work(bench: Bench) -> None:
         # In another thread, as it would be: the store of a run belongs to the run.
         thread = threading.Thread(
             target=lambda: written.extend(
-                added.id
-                for added in other.add([said(f"w{number}", f"note {number}", 5)], now=NOW)
+                added.id for added in other.add([said(f"w{number}", f"note {number}", 5)], now=NOW)
             )
         )
         thread.start()

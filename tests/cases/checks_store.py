@@ -6,9 +6,9 @@ import sqlite3
 import threading
 
 import pytest
-from cases.bench import NOW, Bench, check, live, said
 from command_line import Cli
 
+from cases.bench import NOW, Bench, check, live, said
 from consolidate import pipeline
 from consolidate.errors import StoreError
 from consolidate.exchange.export import export_lines
@@ -87,7 +87,7 @@ def readers_never_stop_a_writer(bench: Bench) -> None:
         with Store.open(bench.path) as store:
             number = 0
             # Not before every reader has read beside the writer.
-            while number < 100 or (min(reads) < 5 and not trouble and number < 5000):
+            while number < 40 or (min(reads) < 5 and not trouble and number < 5000):
                 store.add([said(f"w{number}", f"Bucket {number} hangs by the well", 1)], now=NOW)
                 number += 1
     finally:
@@ -107,10 +107,10 @@ def a_locked_store_says_so(bench: Bench) -> None:
     holder = sqlite3.connect(bench.path, isolation_level=None)
     try:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="lock") as caught:
+        with pytest.raises(StoreError, match="busy") as caught:
             impatient.add([said("late", "The rope is new", 1)], now=NOW)
         assert str(bench.path) in str(caught.value)
-        with pytest.raises(StoreError, match="lock"):
+        with pytest.raises(StoreError, match="busy"):
             bench.run(impatient)
         assert [fact.id for fact in impatient.search("well")] == ["first"]
         holder.execute("ROLLBACK")
@@ -168,8 +168,13 @@ def times_in_any_form_have_one_order(bench: Bench) -> None:
     from consolidate.errors import NaiveTimeError
     from consolidate.times import format_time, parse_time
 
-    forms = ["2026-02-01T07:00:00", "2026-02-01T08:00:00Z", "2026-02-01T18:00:00+09:00",
-             1769940000, "2026-02-02"]  # fmt: skip
+    forms: list[str | int] = [
+        "2026-02-01T07:00:00",
+        "2026-02-01T08:00:00Z",
+        "2026-02-01T18:00:00+09:00",
+        1769940000,
+        "2026-02-02",
+    ]
     for value in (forms[0], forms[4]):
         with pytest.raises(NaiveTimeError):
             parse_time(value)
@@ -179,7 +184,7 @@ def times_in_any_form_have_one_order(bench: Bench) -> None:
     written = [format_time(moment) for moment in moments]
     assert written == sorted(written)
     facts = [
-        said(f"t{number}", f"Gauge {number} was read", stated=None, valid_from=moment)
+        said(f"t{number}", f"Gauge {number} was read by Anton", stated=None, valid_from=moment)
         for number, moment in enumerate(moments)
     ]
     store = bench.filled(facts)
