@@ -244,13 +244,11 @@ CONFIDENCES = st.sampled_from([0.4, 0.75, 0.9, 0.96, 0.99])
 
 
 @st.composite
-def stores(
-    draw: st.DrawFn, *, times: str = "mixed"
-) -> tuple[list[Fact], dict[tuple[str, str], Assessment]]:
+def stores(draw: st.DrawFn) -> tuple[list[Fact], dict[tuple[str, str], Assessment]]:
     """Up to seven facts with times, trusts, retired ones and repeats, and what was found."""
     count = draw(st.integers(2, 7))
     ids = [f"f{i}" for i in range(count)]
-    facts = []
+    facts: list[Fact] = []
     for i, fact_id in enumerate(ids):
         text = draw(st.sampled_from(["t1", "t2", "t3", "t4", "longer text"]))
         # Nothing is superseded by its own words; what is retired is the oldest of its text
@@ -260,11 +258,9 @@ def stores(
             fact(
                 fact_id,
                 text,
-                (0.5 if times != "unknown" else None) if retired else draw(st.sampled_from(known)),
-                trust=1.0 if times == "unknown" else draw(st.sampled_from([0.3, 1.0])),
-                valid_from=draw(
-                    st.sampled_from([None, None, 2, 400] if times == "mixed" else [None])
-                ),
+                0.5 if retired else draw(st.sampled_from([None, 1, 2, 3, 4])),
+                trust=draw(st.sampled_from([0.3, 1.0])),
+                valid_from=draw(st.sampled_from([None, None, 2, 400])),
                 valid_to=(began - day(0)).days if retired and began else None,
                 recorded=draw(st.sampled_from([300, 301])),
                 status=FactStatus.SUPERSEDED if retired else FactStatus.ACTIVE,
