@@ -11,14 +11,15 @@ Two names match if their keys are equal. The key
 4. drops full stops that only abbreviate: after letters at the end of a word (`U.K.` is `UK`,
    `Acme Inc.` is `Acme Inc`, `J. Roe` is `J Roe`) and before the endings of product names
    (`Node.js` is `nodejs`);
-5. turns `Roe, Janet` round to `janet roe`, if there is one comma with one to three words of letters
-   on either side and what follows is no `Jr`, `Inc` or the like;
-6. leaves everything else exact, digits and signs above all: `KX2203` is not `KX2205`, `C` is none of
-   `C++` and `C#`, `.NET` is not `Net`, `HTTP` is not `HTTPS`, `v1.2` is not `v12`. Paths and
-   addresses (with a slash, backslash or @) keep their dots, and paths their case too, which matters
-   in them.
+5. turns `Roe, Janet` round to `janet roe`, if there is one comma with one to three words of
+   letters on either side and what follows is no `Jr`, `Inc` or the like;
+6. leaves everything else exact, digits and signs above all: `KX2203` is not `KX2205`, `C` is none
+   of `C++` and `C#`, `.NET` is not `Net`, `HTTP` is not `HTTPS`, `v1.2` is not `v12`. Paths and
+   addresses (with a slash, backslash or @) keep their dots, and paths their case too, which
+   matters in them.
 
-Nothing here guesses: `Janet` and `Janet Roe` have different keys, and so have a name and its plural.
+Nothing here guesses: `Janet` and `Janet Roe` have different keys, and so have a name and its
+plural.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ _WORDS: Final = re.compile(
     r"[^\W\d_][^\W\d_.'-]*(?:['.-][^\W\d_]*)*(?: [^\W\d_][^\W\d_]*(?:['.-][^\W\d_]*)*){0,2}"
 )
 _NO_FIRST_NAME: Final = frozenset(
-    "jr sr ii iii iv phd md esq inc ltd llc llp plc corp co gmbh ag kg se sa sas sarl srl spa bv nv "
-    "ab oy as pty kk".split()
+    "jr sr ii iii iv phd md esq inc ltd llc llp plc corp co gmbh ag kg se sa sas sarl srl spa bv "
+    "nv ab oy as pty kk".split()
 )
 
 

@@ -1,0 +1,1 @@
+"""The workshop for model files: train, export, quantise, verify. Never part of a wheel."""

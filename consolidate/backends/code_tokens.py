@@ -70,7 +70,10 @@ _KINDS: Final = (
         r"|\b[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+\b",
     ),
     # Part numbers and the like: capitals and digits mixed, but no "10GB".
-    ("code", r"\b(?=[A-Z0-9-]*[A-Z])(?=[A-Z0-9-]*\d)(?!\d+[A-Z]{1,3}\b)[A-Z0-9]{4,}(?:-[A-Z0-9]+)*\b"),
+    (
+        "code",
+        r"\b(?=[A-Z0-9]*[A-Z])(?=[A-Z0-9]*\d)(?!\d+[A-Z]{1,3}\b)[A-Z0-9]{4,40}(?:-[A-Z0-9]+)*\b",
+    ),
 )  # fmt: skip
 
 _TOKEN: Final = re.compile("|".join(f"(?P<k{i}>{rule})" for i, (_, rule) in enumerate(_KINDS)))

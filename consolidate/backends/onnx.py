@@ -109,14 +109,13 @@ class OnnxModel:
         self._lock = threading.Lock()
         self._ready = False
         self._inputs: frozenset[str] = frozenset()
-        self._output: Output | None = None
+        self._output = Output(name="", shape=())
         self._exact: bool | None = None
 
     @property
     def output(self) -> Output:
         """The output that is read; makes the session."""
         self._open()
-        assert self._output is not None
         return self._output
 
     @property
@@ -211,7 +210,6 @@ class OnnxModel:
         if TYPES in self._inputs:
             parts = [item.types for item in items]
             feed[TYPES] = parts[0] if len(items) == 1 else np.concatenate(parts)
-        assert self._output is not None
         result: Array = self._session.run([self._output.name], feed)[0]
         if result.shape[0] != ids.shape[0]:
             raise ModelFilesError(
@@ -245,28 +243,30 @@ class OnnxModel:
         return True
 
     def _open(self) -> None:
-        if self._ready:
+        if not self._ready:
+            with self._lock:
+                self._open_once()
+
+    def _open_once(self) -> None:
+        if self._ready:  # by another thread, in the meantime
             return
-        with self._lock:
-            if self._ready:
-                return
-            with _border(self.files):
-                if self._session is None:
-                    self._session = _session(self.files)
-                inputs = [entry.name for entry in self._session.get_inputs()]
-                outputs = [
-                    Output(name=entry.name, shape=_shape(entry.shape))
-                    for entry in self._session.get_outputs()
-                ]
-            strange = [name for name in inputs if name not in _KNOWN_INPUTS]
-            if strange or IDS not in inputs:
-                raise ModelFilesError(
-                    f"the graph in {str(self.files.folder)!r} can't be fed: expected the inputs "
-                    f"{IDS} and perhaps {MASK}, {TYPES}, found {', '.join(inputs) or 'none'}"
-                )
-            self._inputs = frozenset(inputs)
-            self._output = self._choose(outputs)
-            self._ready = True
+        with _border(self.files):
+            if self._session is None:
+                self._session = _session(self.files)
+            inputs = [entry.name for entry in self._session.get_inputs()]
+            outputs = [
+                Output(name=entry.name, shape=_shape(entry.shape))
+                for entry in self._session.get_outputs()
+            ]
+        strange = [name for name in inputs if name not in _KNOWN_INPUTS]
+        if strange or IDS not in inputs:
+            raise ModelFilesError(
+                f"the graph in {str(self.files.folder)!r} can't be fed: expected the inputs "
+                f"{IDS} and perhaps {MASK}, {TYPES}, found {', '.join(inputs) or 'none'}"
+            )
+        self._inputs = frozenset(inputs)
+        self._output = self._choose(outputs)
+        self._ready = True
 
 
 def _shape(shape: Sequence[Any]) -> tuple[int | None, ...]:
@@ -310,6 +310,6 @@ def _border(files: ModelFiles) -> Iterator[None]:
     except Exception as error:
         size = (files.folder / MODEL).stat().st_size
         raise ModelFilesError(
-            f"expected a whole ONNX graph in {str(files.folder / MODEL)!r}, found {size} bytes that "
-            f"onnxruntime refuses: {error}"
+            f"expected a whole ONNX graph in {str(files.folder / MODEL)!r}, found {size} bytes "
+            f"that onnxruntime refuses: {error}"
         ) from error

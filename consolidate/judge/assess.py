@@ -9,11 +9,11 @@ Pure: no database, model or clock. Thresholds are not applied here but in `stage
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from consolidate.judge.reading import USER, Reading
+from consolidate.judge.reading import USER, Reading, fold, looks_english
 from consolidate.judge.recency import order
 from consolidate.judge.slots import IMMUTABLE, cardinality
 from consolidate.judge.values import Value
@@ -29,21 +29,43 @@ Same = Callable[[str, str], bool]
 
 _MEASURED: Final = ("number", "quantity", "money", "percent")
 
-_ANTONYMS: Final = tuple(
-    (frozenset(a.split("|")), frozenset(b.split("|")))
-    for a, b in (
-        ("on", "off"), ("enabled|enable|enables", "disabled|disable|disables"),
-        ("open|opened", "closed|shut"), ("allowed|permitted", "forbidden|prohibited|banned"),
-        ("before", "after"), ("more", "less|fewer"), ("always", "never"),
-        ("loves|likes|adores|love|like|adore", "hates|dislikes|hate|dislike"),
-        ("passed|passes|green", "failed|fails|red"), ("public", "private"),
-        ("accepted|approved", "rejected|declined"), ("indoors", "outdoors"),
-        ("minimum|min|least", "maximum|max|most"), ("hot", "cold"), ("left", "right"),
-        ("up", "down"), ("single", "married"), ("required|mandatory", "optional"),
-        ("increased|rose|raised", "decreased|fell|lowered"), ("won", "lost"),
-        ("present", "absent"), ("early", "late"), ("internal", "external"),
-    )
-)  # fmt: skip
+_Opposites = tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+
+def _opposites(*pairs: tuple[str, str]) -> _Opposites:
+    return tuple((frozenset(a.split("|")), frozenset(b.split("|"))) for a, b in pairs)
+
+
+_OPPOSITE_STATES: Final = _opposites(
+    ("on", "off"),
+    ("enabled|enable|enables", "disabled|disable|disables"),
+    ("open|opened", "closed|shut"),
+    ("allowed|permitted", "forbidden|prohibited|banned"),
+    ("always", "never"),
+    ("loves|likes|adores|love|like|adore", "hates|dislikes|hate|dislike"),
+    ("required|mandatory", "optional"),
+    ("accepted|approved", "rejected|declined"),
+)
+"""Opposites that one thing cannot be both of at a time."""
+
+_ANTONYMS: Final = _OPPOSITE_STATES + _opposites(
+    ("before", "after"),
+    ("more", "less|fewer"),
+    ("passed|passes|green", "failed|fails|red"),
+    ("public", "private"),
+    ("indoors", "outdoors"),
+    ("minimum|min|least", "maximum|max|most"),
+    ("hot", "cold"),
+    ("left", "right"),
+    ("up", "down"),
+    ("single", "married"),
+    ("increased|rose|raised", "decreased|fell|lowered"),
+    ("won", "lost"),
+    ("present", "absent"),
+    ("early", "late"),
+    ("internal", "external"),
+)
+"""Opposites at large: ground to doubt that two texts say the same."""
 
 
 def relation_of(verdict: Verdict) -> tuple[Relation, float]:
@@ -90,9 +112,7 @@ def assess(
     pair = _Pair(left, right, same_name, slots or {})
     if verdict is None or verdict.forward is None or verdict.backward is None:
         why = verdict.failure if verdict and verdict.failure else "no verdict"
-        return pair.result(
-            Relation.COMPATIBLE, 0.0, "not-judged", f"not judged: {why}"
-        )
+        return pair.result(Relation.COMPATIBLE, 0.0, "not-judged", f"not judged: {why}")
     if not (left.latin and right.latin):
         return pair.result(
             Relation.COMPATIBLE, 0.0, "language", "the judge does not read this script; left alone"
@@ -140,8 +160,10 @@ class _Pair:
         """Typed values and antonyms in otherwise equal texts."""
         if self.left.frame == self.right.frame:
             return self._same_frame(found)
-        if _antonym(self.left.words, self.right.words) and _differ_by(
-            self.left.frame, self.right.frame, 1
+        if (
+            not (self.only_left or self.only_right)
+            and _antonym(self.left.words, self.right.words, _OPPOSITE_STATES)
+            and _differ_by_one(self.left.frame, self.right.frame)
         ):
             return _raise(
                 found,
@@ -152,16 +174,18 @@ class _Pair:
         return found
 
     def _same_frame(self, found: Assessment) -> Assessment:
-        if not self.only_left and not self.only_right:
+        aligned = zip(self.left.values, self.right.values, strict=True)
+        different = [(a, b) for a, b in aligned if not _matches(a, b)]
+        if not different:
             return _raise(
                 found,
                 Relation.EQUIVALENT,
                 "same-words",
                 "the same words and the same values, written differently",
             )
-        if len(self.only_left) != 1 or len(self.only_right) != 1:
+        if len(different) != 1:
             return found
-        a, b = self.only_left[0], self.only_right[0]
+        a, b = different[0]
         if a.kind != b.kind or a.kind in ("date", "time", "path", "identifier"):
             return found  # other days, codes and paths are as often other things as other values
         if self._in_subject(a) or self.left.modality.dated:
@@ -269,9 +293,7 @@ class _Pair:
 
     def _other_measure(self) -> bool:
         a = {v.unit for v in self.only_left if v.kind in _MEASURED}
-        b = {
-            v.unit for v in self.only_right if v.kind in _MEASURED
-        }
+        b = {v.unit for v in self.only_right if v.kind in _MEASURED}
         return bool(a and b) and "" not in a | b and not a & b
 
     def _modality_veto(self) -> str:
@@ -300,8 +322,8 @@ class _Pair:
         return not speaks_of_end and (a.negations > 0) == (b.negations > 0)
 
     def _unanchored(self) -> bool:
-        shared = self.left.words & self.right.words
-        smaller = min(len(self.left.words), len(self.right.words)) or 1
+        shared = self.left.stems & self.right.stems
+        smaller = min(len(self.left.stems), len(self.right.stems)) or 1
         if len(shared) / smaller >= 0.34:
             return False
         return not any(self._mentions(self.right, n) for n in self.left.names)
@@ -377,7 +399,7 @@ class _Pair:
             doubts.append("one of them says that something ended")
         if a.past != b.past:
             doubts.append("one of them speaks of an earlier time")
-        if _antonym(self.left.words, self.right.words):
+        if _antonym(self.left.words, self.right.words, _ANTONYMS):
             doubts.append("they hold opposite words")
         if self.left.words == self.right.words and self.left.frame != self.right.frame:
             doubts.append("the same words in another order")
@@ -395,10 +417,18 @@ class _Pair:
         )
 
     def _names_missing(self, of: Reading, other: Reading) -> list[str]:
-        return sorted(
-            name
-            for name in of.names
-            if not self._mentions(other, name) and not set(name.split()) <= other.words
+        return sorted(name for name in of.names if not self._is_named(name, of, other))
+
+    def _is_named(self, name: str, of: Reading, other: Reading) -> bool:
+        """Whether a name is in the other text, in any spelling or as an abbreviation."""
+        words = [fold(word) for word in name.split()]
+        if self._mentions(other, name) or set(words) <= other.folded:
+            return True
+        if " " not in name and not looks_english(of.fact.text):
+            return True  # in German every noun looks like a name
+        initials = "".join(word[0] for word in words)
+        return (len(words) == 1 and len(name) in (2, 3, 4, 5) and name in other.initials) or (
+            len(words) > 1 and initials in other.folded
         )
 
     # -- links -------------------------------------------------------------------------------
@@ -466,10 +496,14 @@ def _matches(a: Value, b: Value) -> bool:
     return a.key == b.key
 
 
-def _antonym(a: frozenset[str], b: frozenset[str]) -> bool:
+def _antonym(
+    a: frozenset[str],
+    b: frozenset[str],
+    opposites: Sequence[tuple[frozenset[str], frozenset[str]]],
+) -> bool:
     only_a, only_b = a - b, b - a
-    return any((only_a & x and only_b & y) or (only_a & y and only_b & x) for x, y in _ANTONYMS)
+    return any((only_a & x and only_b & y) or (only_a & y and only_b & x) for x, y in opposites)
 
 
-def _differ_by(a: tuple[str, ...], b: tuple[str, ...], words: int) -> bool:
-    return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) <= words
+def _differ_by_one(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1

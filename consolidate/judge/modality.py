@@ -50,7 +50,7 @@ def _cue(words: str) -> re.Pattern[str]:
 _PLAN: Final = _cue(
     r"plans?\b(?! is\b)|planning|planned|intends?\b|we intend|going to|wants? to|hopes? to|"
     r"considering|thinking (?:of|about)|would like|proposals?\b|proposed|suggest(?:s|ed)?\b|"
-    r"to-?do\b|aims? to|wishes? to|dreams? of|should\b|looking (?:into|for)|will\b"
+    r"to-?do\b|aims? to|wishes? to|dreams? of|looking (?:into|for)"
 )
 _HYPOTHETICAL: Final = _cue(
     r"if\b|would\b|were to\b|suppose|maybe\b|perhaps\b|might\b|could\b|probably\b|possibly\b|"
@@ -65,6 +65,7 @@ _PAST: Final = _cue(
     r"used to\b|formerly|previously|back (?:in|then)|once (?:lived|worked|was)|in the past|"
     r"at the time|ex-\w+|former\b|until (?:19|20)\d\d|originally"
 )
+_NOW: Final = _cue(r"now\b|these days|nowadays|today\b|currently|since then|meanwhile")
 _ENDED: Final = _cue(
     r"no longer|not any ?more|n't .{0,40}\bany ?more|any ?more\b|stopped|quit\b|gave up|given up|"
     r"left\b|ended\b|is over\b|cancelled|canceled|discontinued|retired\b|dropped\b|sold\b|"
@@ -98,7 +99,7 @@ def modality_of(text: str) -> Modality:
         plan=bool(_PLAN.search(text)),
         hypothetical=bool(_HYPOTHETICAL.search(text)),
         reported=bool(_REPORTED.search(text)),
-        past=bool(_PAST.search(text)),
+        past=bool(_PAST.search(text)) and not _NOW.search(text),
         ended=bool(_ENDED.search(text)),
         correction=bool(_CORRECTION.search(text)),
         negations=len(_NEGATION.findall(text)),

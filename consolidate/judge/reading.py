@@ -19,7 +19,7 @@ from consolidate.judge.values import Value, find_values
 from consolidate.names import name_key
 from consolidate.types import Fact, Mention
 
-__all__ = ["USER", "Reading", "read", "subject_of", "word_set"]
+__all__ = ["USER", "Reading", "fold", "looks_english", "read", "subject_of", "word_set"]
 
 USER: Final = "the user"
 """Key of the group of facts without another subject: the agent's principal."""
@@ -66,6 +66,21 @@ class Reading:
         return frozenset(v.key for v in self.values)
 
     @cached_property
+    def stems(self) -> frozenset[str]:
+        """Beginnings of the words, so that "closed" and "closes" meet."""
+        return frozenset(fold(w)[:5] for w in self.words)
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        """The words without case and diacritics."""
+        return frozenset(fold(w) for w in self.words)
+
+    @cached_property
+    def initials(self) -> str:
+        """First letters of all words in order: an abbreviation is found in them."""
+        return "".join(w[0].casefold() for w in _WORD.findall(self.fact.text))
+
+    @cached_property
     def frame(self) -> tuple[str, ...]:
         """The words with each typed value replaced by its kind.
 
@@ -77,6 +92,28 @@ class Reading:
     def words(self) -> frozenset[str]:
         """Case-folded words."""
         return word_set(self.fact.text)
+
+
+_FOREIGN: Final = frozenset(
+    "il lo gli di che non per una sono della nel alla con mio mia der das und ist nicht ein eine "
+    "ich wir mein meine sich auf mit für von im zum el los las que con por una mi está para del "
+    "les des du est une pas je nous mon ma sur dans avec pour qui".split()
+)
+_SMALL: Final = frozenset("the a an is are was of to and in on at for with by has not i my".split())
+
+
+@lru_cache(maxsize=65536)
+def looks_english(text: str) -> bool:
+    """Whether the small words of a text are English ones, as far as it has any."""
+    words = [w.casefold() for w in _WORD.findall(text)]
+    foreign = sum(w in _FOREIGN for w in words)
+    return foreign == 0 or sum(w in _SMALL for w in words) > foreign
+
+
+def fold(text: str) -> str:
+    """Case and diacritics taken off: what is left of a name however it was typed."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
 @lru_cache(maxsize=65536)
@@ -120,6 +157,8 @@ def subject_of(text: str, mentions: Sequence[Mention]) -> str | None:
     starts = {offset, offset + article.end()} if article else {offset}
     for mention in mentions:
         if mention.start in starts:
+            if " " not in mention.text and not looks_english(text):
+                return None  # in other languages the first word is as often a verb
             return name_key(mention.text)
     return None
 

@@ -42,13 +42,12 @@ CUES: Final[Mapping[str, tuple[Cardinality, str]]] = {
                          r"\bplan is\b"),
     "diet": ("one", r"\b(diet|vegetarian|vegan|pescatarian)\b"),
     "language": ("many", r"\b(speaks?|languages?|fluent)\b"),
-    "hobby": ("many", r"\b(hobb\w+|enjoys?|plays?)\b"),
-    "like": ("many", r"\b(likes?|loves?|adores?)\b"),
+    "hobby": ("many", r"\bhobb(?:y|ies)\b"),
     "visit": ("many", r"\b(visited|travel+ed to|trip to|been to)\b"),
     "possession": ("many", r"\b(owns?|has an?|bought)\b"),
     "skill": ("many", r"\b(knows|skilled|experienced (?:in|with))\b"),
-    "family": ("many", r"\b(brothers?|sisters?|sons?|daughters?|child(?:ren)?|cousins?)\b"),
-    "event": ("many", r"\b(met|attended|fixed|released|shipped|merged|happened)\b"),
+    "family": ("many", r"\bhas (?:an?|two|three|\d+) (?:older |younger |little )?"
+                       r"(?:brothers?|sisters?|sons?|daughters?|cousins?)\b"),
 }  # fmt: skip
 
 IMMUTABLE: Final = re.compile(

@@ -115,6 +115,7 @@ _PATTERN: Final = re.compile(
     | (?P<ip>\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b)
     | (?P<version>\bv?\d+(?:\.\d+){{2,}}(?:[-+][\w.]+)?\b|\bv\d+(?:\.\d+)*\b)
     | (?P<path>(?<![\w/])(?:~|\.{{1,2}})?/[\w.@~+-]+(?:/[\w.@~+-]*)*|\b[\w-]+(?:/[\w.@-]+)+\b)
+    | (?P<ordinal>\b\d+(?:st|nd|rd|th)\b)
     | (?P<identifier>\b(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z][A-Za-z0-9]*
           (?:[-_][A-Za-z0-9]+)+\b
           |\b[A-Z]{{1,6}}\d{{2,}}[A-Z0-9]*\b
@@ -130,6 +131,19 @@ _PATTERN: Final = re.compile(
 _WORD_NUMBER: Final = re.compile(
     r"\b(" + "|".join(_WORDS) + r")\b(?:[- ]([A-Za-z]+)\b)?", re.IGNORECASE
 )
+
+_NUMBERED: Final = re.compile(
+    r"\b(?:tickets?|issues?|pr|mr|build|invoice|order|case|bug|job|incident|batch|lot|shop|store|"
+    r"unit|apartment|apt|flat|room|flight|bus|tram|line|platform|gate|page|chapter|section|"
+    r"task|story|run|no\.?|nr\.?|number)\s+#?$",
+    re.IGNORECASE,
+)
+"""Words after which a number names a thing instead of measuring one."""
+
+_PART_OF_NUMBER: Final = re.compile(
+    r"\b(?:hundred|thousand|million|half|quarter|past|dozen|point|and)\b", re.IGNORECASE
+)
+"""Next to these a number word is part of something longer, which is not read."""
 
 _STOP_UNITS: Final = frozenset(
     "a an and are as at but by for from has have in is it not of on or per since so than that the "
@@ -179,21 +193,33 @@ def _from_number(match: re.Match[str]) -> tuple[str, str, str]:
         return ("quantity", base, _rounded(amount * factor))
     if not unit and re.fullmatch(r"(19|20)\d\d", match["amount"]):
         return ("date", "", match["amount"])
-    noun = "" if unit in _STOP_UNITS else unit.removesuffix("s")
+    if _NUMBERED.search(match.string[max(0, match.start() - 16) : match.start()]):
+        return ("identifier", "", match["amount"])
+    if len(unit) <= 3 and match["unit"]:
+        unit = match["unit"]  # in short units the case counts: mW is not MW
+    noun = "" if unit.casefold() in _STOP_UNITS else unit.removesuffix("s")
     return ("number", noun, _canonical(amount))
+
+
+def _date_of(match: re.Match[str]) -> str:
+    """Canonical form of a matched date; empty if the match is none."""
+    if match["isodate"]:
+        return match[0]
+    if match["dmy"]:
+        return _date(match["dmy_d"], match["dmy_m"], match["dmy_y"])
+    if match["mdy"]:
+        return _date(match["mdy_d"], match["mdy_m"], match["mdy_y"])
+    if match["my"]:
+        return _date(None, match["my_m"], match["my_y"])
+    return ""
 
 
 def _typed(match: re.Match[str]) -> tuple[str, str, str]:
     """Kind, unit and canonical amount of one match."""
     text = match[0]
-    if match["isodate"]:
-        return ("date", "", text)
-    if match["dmy"]:
-        return ("date", "", _date(match["dmy_d"], match["dmy_m"], match["dmy_y"]))
-    if match["mdy"]:
-        return ("date", "", _date(match["mdy_d"], match["mdy_m"], match["mdy_y"]))
-    if match["my"]:
-        return ("date", "", _date(None, match["my_m"], match["my_y"]))
+    date = _date_of(match)
+    if date:
+        return ("date", "", date)
     if match["time"]:
         if match["time_h"]:
             return ("time", "", _clock(match["time_h"], match["time_m"], match["time_x"]))
@@ -207,6 +233,8 @@ def _typed(match: re.Match[str]) -> tuple[str, str, str]:
         return _from_number(match)
     if match["url"] or match["path"]:
         return ("path", "", text.rstrip(".,;:"))
+    if match["ordinal"]:
+        return ("number", "", text[:-2])
     if match["ip"]:
         return ("identifier", "", text)
     return ("identifier", "", text.casefold())
@@ -223,7 +251,8 @@ def find_values(text: str) -> tuple[Value, ...]:
         found.append(Value(kind=kind, unit=unit, amount=amount, start=start, end=end))
         taken[start:end] = b"\1" * (end - start)
     for match in _WORD_NUMBER.finditer(text):
-        if any(taken[match.start() : match.end()]):
+        around = text[max(0, match.start() - 9) : match.start()] + "|" + text[match.end(1) :][:9]
+        if any(taken[match.start() : match.end()]) or _PART_OF_NUMBER.search(around):
             continue
         number = float(_WORDS[match[1].casefold()])
         noun = (match[2] or "").casefold()

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from consolidate.judge.recency import moment, order, stated
+from consolidate.judge.recency import Clock, Order, moment, order, stated
 from consolidate.stages.outcome import absorb, carry_out
 from consolidate.stages.wording import Wording
 from consolidate.types import (
@@ -420,7 +420,8 @@ class _Decider:
         if _overlaps_not(earlier, later):
             return  # the earlier one was only ever meant for its own time
         if before == 0:
-            self._review(*sorted((a, b), key=lambda f: f.id), found, None, "order-unknown")
+            first, second = sorted((a, b), key=lambda f: f.id)
+            self._review(first, second, found, None, "order-unknown")
             return
         if later.valid_from is not None and later.valid_from > self.now:
             if self._is_sure(found, Relation.CONTRADICTS):
@@ -586,7 +587,7 @@ def _is_dated(fact: Fact) -> bool:
     return stated(fact) is not None or fact.valid_from is not None
 
 
-def _by_statement(a: Fact, b: Fact, before: int, clock: str) -> tuple[int, str]:
+def _by_statement(a: Fact, b: Fact, before: int, clock: Clock) -> Order:
     """Corrections are ordered by when they were said, not by the time they speak of."""
     if a.stated_at is not None and b.stated_at is not None and a.stated_at != b.stated_at:
         return (-1 if a.stated_at < b.stated_at else 1), "stated"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import pytest
 
@@ -82,34 +83,60 @@ def every_change_is_told_and_can_be_undone(bench: Bench) -> None:
 
 @check
 def a_fault_while_applying_changes_nothing(bench: Bench) -> None:
-    steps = ("begin_run", "write_fact", "finish_run")
-    for step in steps:
-        store = bench.filled(PORTS)
+    reached = True
+    number = -1
+    while reached:
+        number += 1
+        store = bench.filled([*PORTS, *REPEATS])
+        plan = pipeline.plan(store, fake_backends(), Settings(), now=NOW)
         before = list(store.dump())
-        with bench.monkeypatch.context() as broken:
-            broken.setattr(
-                Store, step, _failing(getattr(Store, step), at=1 + (step == "write_fact"))
-            )
-            with pytest.raises(StoreError, match="disk full"):
-                bench.run(store)
-        assert list(store.dump()) == before
-        assert store.runs() == []
-        bench.run(store)
-        assert set(live(store)) == {"c"}
+        with _writing(bench, _Fault(number)) as fault:
+            try:
+                pipeline.apply(store, plan, now=NOW)
+            except StoreError as error:
+                assert str(error) == "disk full"
+        reached = fault.reached
+        if reached:
+            assert list(store.dump()) == before
+            assert store.runs() == []
+            pipeline.apply(store, plan, now=NOW)
+        assert {fact.text for fact in store.facts()} == {PORTS[2].text, REPEATS[0].text}
+        store.close()
+    assert number > 3
 
 
-def _failing(real: Callable[..., Any], *, at: int) -> Callable[..., Any]:
-    """The method, but its call number `at` fails."""
-    calls = 0
+class _Fault:
+    """Lets so many writes to the database through, and no further one."""
 
-    def failing(*args: Any, **options: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == at:
+    def __init__(self, last: int) -> None:
+        self.left = last
+        self.reached = False
+
+    def __call__(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            self.reached = True
             raise StoreError("disk full")
-        return real(*args, **options)
 
-    return failing
+
+Watch = TypeVar("Watch", bound=Callable[[], None])
+
+
+@contextmanager
+def _writing(bench: Bench, watch: Watch) -> Iterator[Watch]:
+    """Call `watch` before each write to any database."""
+
+    def watched(real: Callable[..., Any]) -> Callable[..., Any]:
+        def write(*args: Any, **options: Any) -> Any:
+            watch()
+            return real(*args, **options)
+
+        return write
+
+    with bench.monkeypatch.context() as context:
+        for name in ("write", "write_many"):
+            context.setattr(Database, name, watched(getattr(Database, name)))
+        yield watch
 
 
 @check
@@ -130,19 +157,18 @@ def the_id_of_an_absorbed_fact_stays_taken(bench: Bench) -> None:
 def a_merge_leaves_no_moment_without_an_answer(bench: Bench) -> None:
     store = bench.filled(REPEATS, bench.path)
     reader = bench.store(bench.path)
-    answers = [reader.search("when does the depot open")]
-    real = Store.write_fact
+    plan = pipeline.plan(store, fake_backends(), Settings(), now=NOW)
+    answers: list[int] = []
 
-    def watched(self: Store, *args: Any, **options: Any) -> None:
-        answers.append(reader.search("when does the depot open"))
-        real(self, *args, **options)
-        answers.append(reader.search("when does the depot open"))
+    def ask() -> None:
+        answers.append(len(reader.search("when does the depot open")))
 
-    bench.monkeypatch.setattr(Store, "write_fact", watched)
-    bench.run(store)
-    answers.append(reader.search("when does the depot open"))
-    assert len(answers) >= 4
-    assert [len(found) for found in answers] == [2] * (len(answers) - 1) + [1]
+    with _writing(bench, ask):
+        pipeline.apply(store, plan, now=NOW)
+    assert len(answers) > 3
+    assert set(answers) == {2}
+    ask()
+    assert answers[-1] == 1
 
 
 @check
@@ -167,10 +193,7 @@ def a_crash_at_any_write_leaves_a_sound_store(bench: Bench) -> None:
         store = bench.filled(facts)
         bench.run(store, backends)
         store.add_alias(alias)
-        with bench.monkeypatch.context() as broken:
-            count = _Count(number)
-            for write in ("write", "write_many"):
-                broken.setattr(Database, write, count.failing(getattr(Database, write)))
+        with _writing(bench, _Fault(number)) as fault:
             try:
                 bench.run(store, backends)
             except StoreError:
@@ -182,7 +205,7 @@ def a_crash_at_any_write_leaves_a_sound_store(bench: Bench) -> None:
             bench.run(store, backends)
         assert _without_runs(store) == wanted
         store.close()
-        if not count.reached:
+        if not fault.reached:
             break
     assert number > 3
 
@@ -190,24 +213,6 @@ def a_crash_at_any_write_leaves_a_sound_store(bench: Bench) -> None:
 def _without_runs(store: Store) -> list[str]:
     """Everything the store holds but the names of runs, which are made by chance."""
     return [re.sub("run-[0-9a-z-]+", "", line) for line in store.dump(derived=True)]
-
-
-class _Count:
-    """Lets so many writes through; the next one fails, and so does every one after it."""
-
-    def __init__(self, last: int) -> None:
-        self.left = last
-        self.reached = False
-
-    def failing(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def write(*args: Any, **options: Any) -> Any:
-            self.left -= 1
-            if self.left < 0:
-                self.reached = True
-                raise StoreError("killed")
-            return real(*args, **options)
-
-        return write
 
 
 @check
