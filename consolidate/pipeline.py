@@ -119,7 +119,7 @@ def _plan(
     stages.append(tally.stats())
 
     tally = Tally("entities", items_in=len(texts))
-    names = Names.of(snapshot.aliases)
+    names = Names.of(snapshot.aliases, texts)
     extractor = backends.knowing([n for a in snapshot.aliases for n in (a.canonical, a.alias)])
     tally.model = extractor.extractor.identity
     mentions = entities(store, extractor.extractor, texts, tally=tally, progress=progress)
@@ -138,7 +138,6 @@ def _plan(
         texts,
         vectors,
         groups,
-        settled=snapshot.settled,
         live={u.representative: any(facts[m].status.is_live for m in u.members) for u in uniques},
         neighbours=settings.neighbours,
         floor=settings.similarity_floor,
@@ -210,11 +209,20 @@ def run(
         LeaseHeldError: Another run is at work on this store.
     """
     moment = now or datetime.now(UTC)
-    snapshot = store.snapshot(agent, include_undone=include_undone)
-    if _unchanged(store.last_state(agent), snapshot, backends, settings, moment):
-        report = Report(agent=agent, nothing_new=True)
-        return Outcome(plan=None, receipt=None, nothing_new=True, report=report)
+
+    def read() -> tuple[Snapshot, bool]:
+        snapshot = store.snapshot(agent, include_undone=include_undone)
+        known = _unchanged(store.last_state(agent), snapshot, backends, settings, moment)
+        return snapshot, known
+
+    # Looked at before the lease is taken, so that a run with nothing to do writes nothing at all
+    if store.last_state(agent) is not None and read()[1]:
+        return _nothing_new(agent)
     with store.lease(seconds=settings.lease_seconds, now=lambda: datetime.now(UTC)) as lease:
+        # and read again under it, since another run may have ended in between.
+        snapshot, known = read()
+        if known:
+            return _nothing_new(agent)
         watched = _renewing(lease.renew, settings.lease_seconds, progress)
         made = _plan(snapshot, store, backends, settings, moment, watched)
         lease.renew()
@@ -245,6 +253,11 @@ def reject(store: Store, review_id: str, *, now: datetime | None = None) -> Rece
 
 
 # -- the small print ---------------------------------------------------------------------------
+
+
+def _nothing_new(agent: str) -> Outcome:
+    report = Report(agent=agent, nothing_new=True)
+    return Outcome(plan=None, receipt=None, nothing_new=True, report=report)
 
 
 def _assess(

@@ -47,9 +47,8 @@ def vocabulary() -> list[str]:
 
 def tokenizer() -> Tokenizer:
     """A WordPiece tokenizer over `vocabulary`, set up as BERT's."""
-    made = Tokenizer(
-        models.WordPiece({t: i for i, t in enumerate(vocabulary())}, unk_token="[UNK]")
-    )
+    vocab = {token: index for index, token in enumerate(vocabulary())}
+    made = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))  # noqa: S106 - no password
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))

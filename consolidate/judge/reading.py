@@ -99,13 +99,15 @@ _FOREIGN: Final = frozenset(
     "ich wir mein meine sich auf mit für von im zum el los las que con por una mi está para del "
     "les des du est une pas je nous mon ma sur dans avec pour qui".split()
 )
+_NAMES_TOO: Final = frozenset("mia per una des del von".split())
+"""Small words that are also names of people: with a capital they speak for no language."""
 _SMALL: Final = frozenset("the a an is are was of to and in on at for with by has not i my".split())
 
 
 @lru_cache(maxsize=65536)
 def looks_english(text: str) -> bool:
     """Whether the small words of a text are English ones, as far as it has any."""
-    words = [w.casefold() for w in _WORD.findall(text)]
+    words = [w.casefold() if w.casefold() not in _NAMES_TOO else w for w in _WORD.findall(text)]
     foreign = sum(w in _FOREIGN for w in words)
     return foreign == 0 or sum(w in _SMALL for w in words) > foreign
 

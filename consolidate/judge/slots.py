@@ -18,15 +18,32 @@ Cardinality = Literal["one", "many"]
 
 CUES: Final[Mapping[str, tuple[Cardinality, str]]] = {
     # attribute: (cardinality, words that name it)
-    "residence": ("one", r"\b(liv(?:es?|ing) in|moved to|resid\w+|home is|relocat\w+|"
+    "residence": ("one", r"\b(liv(?:es?|ing) (?:in|at|with)|moved|moving|home:|home is|"
+                         r"resid\w+|relocat\w+|"
                          r"address|rents? (?:a|an|the) (?:flat|apartment|room|place))\b"),
-    "employer": ("one", r"\b(works? (?:at|for)|employer|employed (?:at|by)|joined|job at)\b"),
-    "role": ("one", r"\b(job title|position is|promoted to|role is)\b"),
+    "employer": ("one", r"\b(works? (?:at|for|as)|working (?:at|for|as)|employer|job:|notice|"
+                        r"employed (?:at|by)|joined|job at|resigned|(?:new|first) job|hired)\b"),
+    "role": ("one", r"\b(job title|title:|position is|promoted|promotion|role (?:is|at)|"
+                    r"works? as|working as|job:)\b"),
+    "car": ("one", r"\b(drives? an?|(?:family |new |our |my )car|car:)\b"),
+    "partner": ("one", r"\b(husband|wife|partner|boyfriend|girlfriend|spouse|fianc[ée]e?)\b"),
+    "doctor": ("one", r"\b(doctor|GP|dentist|physiotherapist|paediatrician|vet)\b"),
+    "school": ("one", r"\b(school|kindergarten|daycare|nursery|class teacher)\b"),
+    "commute": ("one", r"\b(commutes?|commuting|to work by|cycles to)\b"),
+    "editor": ("one", r"\b(editor|IDE)\b"),
+    "database": ("one", r"\b(database|db|postgres\w*|mysql|sqlite|mongo\w*)\b"),
+    "ci": ("one", r"\b(CI|pipeline|jenkins|github actions|gitlab)\b"),
+    "replicas": ("one", r"\breplicas?\b"),
+    "timeout": ("one", r"\btime(?:d|s)? ?outs?\b"),
+    "memory-limit": ("one", r"\bmemory (?:limit|per)\b"),
+    "on-call": ("one", r"\bon[- ]call\b"),
+    "appointment": ("one", r"\b(appointment|meeting|standup|talk|party|demo)\b"),
+    "allergy": ("many", r"\ballerg\w+"),
     "age": ("one", r"\b(years old|age:?|turned \d+)\b"),
     "name": ("one", r"\b(name is|is called|named)\b"),
     "marital-status": ("one", r"\b(married|divorced|single|engaged|widowed)\b"),
     "port": ("one", r"\bport\b|:\d{4,5}\b|localhost:\d+"),
-    "version": ("one", r"\b(version|runs? on v?\d|upgraded? to|v\d+\.\d+)\b"),
+    "version": ("one", r"\b(version|runs? on \w+ ?v?\d|upgraded?|v\d+\.\d+|\w+ \d+\.\d+)\b"),
     "owner": ("one", r"\b(own(?:er|ed by)|maintain(?:er|ed by)|lead(?:er)? (?:of|is)|"
                      r"is responsible for)\b"),
     "deadline": ("one", r"\b(deadline|due (?:on|by|date)?|release date|launch(?:es)? on)\b"),

@@ -330,13 +330,11 @@ class _Decider:
 
     def _only_restates(self, fact: Fact, retired: Fact) -> bool:
         """Whether a fact says a retired claim again without being newer than its end."""
-        said = fact.valid_from or stated(fact)
-        if said is not None and retired.valid_to is not None:
-            return said <= retired.valid_to
         successor = self._successor(retired)
         if successor is not None and _is_dated(successor) == _is_dated(fact):
             return moment(fact)[:2] <= _said_first(successor)
-        return said is None or retired.valid_to is None
+        said = fact.valid_from or stated(fact)
+        return said is None or retired.valid_to is None or said <= retired.valid_to
 
     def _successor(self, retired: Fact) -> Fact | None:
         """What superseded a fact, or what that was merged into; None where it is not known."""

@@ -6,15 +6,24 @@ says so; nothing fuzzy joins two names here. A fact that names nobody is about t
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from consolidate.judge.reading import USER, subject_of
 from consolidate.names import name_key
 from consolidate.types import Alias, Fact, Group, Groups, Mention
 
 __all__ = ["Names", "group"]
+
+_OWN_NAME: Final = re.compile(
+    r"^(?:(?:the )?user(?:['’]s (?:first )?name is| is called| is named|['’]s called)|"
+    r"my name is|i am called|i['’]m called|name of the user:) ([^\W\d_][\w'’-]*)",
+    re.IGNORECASE,
+)
+"""Facts that give the user's own name; facts about that name are then about the user."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +36,15 @@ class Names:
     """Pairs of keys that must not be taken for one entity."""
 
     @classmethod
-    def of(cls, aliases: Sequence[Alias]) -> Names:
-        """Read declared aliases; a later canonical of the same alias does not override."""
+    def of(cls, aliases: Sequence[Alias], facts: Sequence[Fact] = ()) -> Names:
+        """Read declared aliases, and the user's own name where the facts agree on one.
+
+        A later canonical of the same alias does not override.
+        """
         canonical: dict[str, str] = {}
+        own = {name_key(match[1]) for fact in facts if (match := _OWN_NAME.search(fact.text))}
+        if len(own) == 1:
+            canonical[own.pop()] = USER
         never = set()
         for entry in sorted(aliases, key=lambda a: (a.canonical, a.alias)):
             name, alias = name_key(entry.canonical), name_key(entry.alias)
@@ -81,7 +96,7 @@ def group(
                 keys.add(key)
                 spelled[key][mention.text] += 1
         subject = subject_of(fact.text, mentions.get(fact.id, ()))
-        if subject == USER or not keys:
+        if subject in (USER, None) or not keys:
             keys.add(USER)
             spelled[USER][USER] += 1
         by_fact[fact.id] = tuple(sorted(keys))

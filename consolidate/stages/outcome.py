@@ -20,7 +20,8 @@ def absorb(survivor: Fact, absorbed: Fact) -> Fact:
     """The survivor after taking over encounters, accesses and confirmation of `absorbed`.
 
     Intensity is the average over encounters. Validity stays the survivor's own: to take over a
-    start from another would move the survivor in time, past facts it was not compared with.
+    start from another would move the survivor in time, past facts it was not compared with. For
+    the same reason a retired survivor is not confirmed: it would seem newer than what retired it.
     """
     encounters = survivor.encounters + absorbed.encounters
     intensity = (
@@ -38,6 +39,8 @@ def absorb(survivor: Fact, absorbed: Fact) -> Fact:
 
 def _confirmed(survivor: Fact, absorbed: Fact) -> datetime | None:
     said = stated(absorbed)
+    if not survivor.status.is_live:
+        return survivor.confirmed_at
     if said is None or (survivor.stated_at is not None and said <= survivor.stated_at):
         return survivor.confirmed_at
     return _latest(survivor.confirmed_at, said)

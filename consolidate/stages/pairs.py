@@ -7,14 +7,17 @@ first that makes it:
 - `same-entity`: both mention one entity that is no hub;
 - `neighbour`: nearest by cosine, above the floor.
 
-Small lists are compared all with all; in longer ones each fact meets its most similar ones. Two
-retired facts are never compared. Nothing here depends on the order of the input.
+Small lists are compared all with all; in longer ones each fact meets its most similar ones and,
+in a slot, those that follow it in time. Two retired facts are never compared. Pairs that a person
+has settled are: a pair stands for two texts, of which other facts may say the same, and what is
+known of it keeps others apart. Nothing here depends on the order of the input.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import combinations
 from typing import Final
 
@@ -22,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.judge.kinds import behaviour_of
+from consolidate.judge.recency import moment
 from consolidate.judge.slots import attributes_of
 from consolidate.types import Candidates, Fact, Groups, Pair
 
@@ -33,6 +37,8 @@ ALL_WITH_ALL: Final = 6
 """Lists up to this long are compared all with all (15 pairs for 6 facts)."""
 WITHIN_LIST: Final = 3
 """In longer lists each fact meets this many of its most similar."""
+NEXT_IN_TIME: Final = 2
+"""In lists of one slot each fact also meets this many that follow it in time."""
 RETIRED_NEIGHBOURS: Final = 2
 """Superseded facts that each live fact is compared with, so that a retired claim said again is
 recognised."""
@@ -86,7 +92,6 @@ def find_pairs(
     groups: Groups,
     *,
     live: Mapping[str, bool],
-    settled: frozenset[tuple[str, str]] = frozenset(),
     neighbours: int,
     floor: float,
     per_fact: int,
@@ -98,7 +103,6 @@ def find_pairs(
         vectors: Their vectors, shape (len(facts), dimensions), rows of unit length.
         groups: Which entities they mention.
         live: Whether any fact of this text is live, by id.
-        settled: Pairs about which nothing more is to be decided.
         neighbours: Nearest neighbours that each fact meets.
         floor: Neighbours of a lower cosine are left out.
         per_fact: At most this many pairs a fact on average; the least similar go first.
@@ -112,6 +116,7 @@ def find_pairs(
     matrix = vectors[compared]
     alive = np.array([live[i] for i in ids], dtype=bool)
     position = {fact_id: i for i, fact_id in enumerate(ids)}
+    times = [moment(facts[i]) for i in compared]
     made: dict[tuple[int, int], str] = {}
 
     def add(pairs: Iterable[tuple[int, int]], rule: str) -> None:
@@ -121,6 +126,7 @@ def find_pairs(
 
     for members in _slots(facts, compared, groups, position):
         add(_within(members, matrix), "same-slot")
+        add(_in_time(members, times), "same-slot")
     for group in groups.groups:
         members = [position[f] for f in group.facts if f in position]
         if group.hub:
@@ -128,7 +134,7 @@ def find_pairs(
         else:
             add(_within(members, matrix), "same-entity")
     add(_neighbours(matrix, alive, neighbours, floor), "neighbour")
-    return _limit(ids, matrix, made, settled, per_fact, skipped)
+    return _limit(ids, matrix, made, per_fact, skipped)
 
 
 def _slots(
@@ -155,6 +161,15 @@ def _within(members: Sequence[int], matrix: Vectors) -> Iterable[tuple[int, int]
     return [(int(chosen[a]), int(chosen[b])) for a, row in enumerate(found) for b in row if a != b]
 
 
+def _in_time(
+    members: Sequence[int], times: Sequence[tuple[datetime, ...]]
+) -> Iterable[tuple[int, int]]:
+    """Each with the next ones in time: a value is replaced by the one that follows it."""
+    ordered = sorted(members, key=lambda i: (times[i], i))
+    for step in range(1, NEXT_IN_TIME + 1):
+        yield from zip(ordered, ordered[step:], strict=False)
+
+
 def _neighbours(
     matrix: Vectors, alive: npt.NDArray[np.bool_], k: int, floor: float
 ) -> Iterable[tuple[int, int]]:
@@ -172,11 +187,10 @@ def _limit(
     ids: Sequence[str],
     matrix: Vectors,
     made: Mapping[tuple[int, int], str],
-    settled: frozenset[tuple[str, str]],
     per_fact: int,
     skipped: Counter[str],
 ) -> Candidates:
-    """Drop settled pairs and what is over the limit, and count both."""
+    """Drop and count what is over the limit."""
     if not made:
         return Candidates(pairs=(), skipped=_nonzero(skipped))
     ends = np.array(list(made))
@@ -191,9 +205,7 @@ def _limit(
     pairs = []
     for rule_rank, negative, a, b in ordered:
         left, right = min(a, b), max(a, b)
-        if (left, right) in settled:
-            skipped["settled"] += 1
-        elif taken[left] >= per_fact and taken[right] >= per_fact:
+        if taken[left] >= per_fact and taken[right] >= per_fact:
             skipped["over-limit"] += 1
         else:
             taken[left] += 1
