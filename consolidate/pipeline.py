@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from consolidate.backends import Backends
 from consolidate.judge.assess import assess
-from consolidate.judge.reading import read
+from consolidate.judge.reading import read, scheduled
 from consolidate.serialise import digest, to_data
 from consolidate.settings import Settings
 from consolidate.stages.apply import apply_plan
@@ -100,6 +100,7 @@ def _plan(
 ) -> Plan:
     stages: list[StageStats] = []
 
+    backends.begin_run()
     tally = Tally("snapshot")
     facts = {fact.id: fact for fact in snapshot.facts}
     live = sum(fact.status.is_live for fact in snapshot.facts)
@@ -114,6 +115,7 @@ def _plan(
     stages.append(tally.stats())
 
     tally = Tally("embed", items_in=len(texts), model=backends.embedder.identity)
+    tally.meter(backends.embedder)
     vectors = embed(store, backends.embedder, texts, tally=tally, progress=progress)
     tally.items_out = len(vectors)
     stages.append(tally.stats())
@@ -122,9 +124,11 @@ def _plan(
     names = Names.of(snapshot.aliases, texts)
     extractor = backends.knowing([n for a in snapshot.aliases for n in (a.canonical, a.alias)])
     tally.model = extractor.extractor.identity
+    tally.meter(extractor.extractor)
     mentions = entities(store, extractor.extractor, texts, tally=tally, progress=progress)
     tally.items_out = sum(map(len, mentions.values()))
     stages.append(tally.stats())
+    unread = tally.failures
 
     tally = Tally("group", items_in=len(texts))
     groups = group(texts, mentions, names, hub_size=settings.hub_size)
@@ -151,6 +155,7 @@ def _plan(
     stages.append(tally.stats())
 
     tally = Tally("classify", items_in=len(candidates.pairs), model=backends.classifier.identity)
+    tally.meter(backends.classifier)
     verdicts = classify(
         store,
         backends.classifier,
@@ -162,12 +167,13 @@ def _plan(
     )
     tally.items_out = len(verdicts)
     stages.append(tally.stats())
-    left_over = tally.detail.get("cut", 0) + tally.failures
+    left_over = tally.detail.get("cut", 0) + tally.failures + unread
 
     tally = Tally("decide", items_in=len(verdicts))
-    assessments = _assess(candidates.pairs, verdicts, facts, mentions, groups, names, settings)
+    timed = {fact.id: scheduled(fact) for fact in snapshot.facts}
+    assessments = _assess(candidates.pairs, verdicts, timed, mentions, groups, names, settings)
     decisions, due = decide(
-        facts,
+        timed,
         uniques,
         candidates.pairs,
         verdicts,

@@ -134,7 +134,9 @@ def _bare(
     """The graph with these inputs as rows; None for a backend that has no graph."""
     if files is None:
         return None
-    tokens = Tokens(files, most=files.setting("max_tokens") or 256)
+    # As the backends read it, so that both sides judge the same rows
+    most = files.setting("max_tokens") or files.config.get("max_position_embeddings") or 256
+    tokens = Tokens(files, most=min(most, 512))
     return Bare(files, [item for each in inputs for item in rows(tokens, each)]), cores
 
 

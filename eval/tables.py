@@ -10,7 +10,7 @@ __all__ = ["pairs_lines", "share", "streams_lines", "table"]
 
 def share(value: float | None) -> str:
     """A share in per cent; a dash where there is none."""
-    return "-" if value is None else f"{100 * value:.1f}"
+    return "-" if value is None or value != value else f"{100 * value:.1f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -370,6 +370,14 @@ def test_what_was_undone_is_left_alone_until_asked_for(memory: Make) -> None:
     assert it.all()["acme-1"].status is FactStatus.SUPERSEDED
 
 
+def test_an_undone_chain_does_not_come_back_with_a_link_left_out(memory: Make) -> None:
+    it = memory(said(ACME, 1, id="a"), said(GLOBEX, 5, id="b"), said(INITECH, 9, id="c"))
+    it.run()
+    it.undo()
+    assert brief(it.run().plan) == set()
+    assert len(it.live()) == 3
+
+
 def test_deciding_anew_can_be_undone_again(memory: Make) -> None:
     it = memory(*mixed())
     it.plan()
@@ -778,3 +786,43 @@ def test_a_stored_plan_is_the_one_that_was_applied(memory: Make, tmp_path: Path)
     it = memory(*mixed())
     plan = it.run().plan
     assert it.store.plan("last") == plan
+
+
+# -- whatever comes in -----------------------------------------------------------------------------
+
+TEXTS = ("Mia likes one", "Mia likes two", "Mia likes three so", "Mia likes four so", "Mia likes tea")
+ALL_PAIRS = replace(FAKE_SETTINGS, neighbours=20, similarity_floor=-1.0, pairs_per_fact=50)
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False))
+def test_whatever_comes_in_each_run_leaves_nothing_to_do_and_can_be_undone(
+    rng: random.Random,
+) -> None:
+    table = {pair: rng.choice(list(Relation)) for pair in itertools.combinations(TEXTS, 2)}
+    with Store.open(":memory:") as store:
+        it = Memory(store, table, ALL_PAIRS)
+        for batch in "abc":
+            it.add(
+                *(
+                    said(
+                        rng.choice(TEXTS),
+                        rng.choice([None, 1, 2, 3, 4, 5]),
+                        id=f"{batch}fact{n}",
+                        trust=rng.choice([0.3, 1.0, 1.0]),
+                        valid_from=rng.choice([None, None, None, day(2), day(400)]),
+                    )
+                    for n in range(rng.randint(2, 4))
+                )
+            )
+            it.plan()
+            before = it.dump()
+            outcome = it.run()
+            assert brief(it.plan()) == set()
+            assert it.run().nothing_new
+            assert store.check() == []  # among others: nothing is its own successor
+        assert it.live() or not it.all()
+        if outcome.receipt is not None and outcome.receipt.run:
+            it.undo(outcome.receipt.run)
+            assert it.dump() == before
+            assert brief(it.run().plan) == set()

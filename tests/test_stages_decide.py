@@ -392,7 +392,7 @@ def applied(  # noqa: C901 - the whole of apply, once more, to check it by
     while merges:
         leaves = [d for d in merges if d.subject not in {m.object for m in merges}]
         for d in leaves:
-            rows[d.object] = absorb(rows[d.object], rows.pop(d.subject))
+            rows[d.object] = absorb(rows[d.object], rows.pop(d.subject), d.reason)
         merges = [d for d in merges if d not in leaves]
     settled, linked = set(), set()
     for d in decisions:

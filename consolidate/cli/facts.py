@@ -147,7 +147,9 @@ def _sentences(texts: list[str]) -> list[str]:
     if not texts or texts == ["-"]:
         if not texts and sys.stdin.isatty():
             raise typer.BadParameter("nothing to remember; write it in quotes", param_hint="TEXT")
-        lines = [line.strip() for line in sys.stdin]
+        # As UTF-8 whatever the locale says: what is stored must be what was sent
+        data = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape")
+        lines = [line.strip() for line in data.splitlines()]
         found = [line for line in lines if line]
         if not found:
             raise InputError("standard input held no fact")

@@ -95,8 +95,8 @@ def _used(role: str, spec: str, chosen: Any) -> dict[str, str | None]:
     from consolidate import backends
     from consolidate.errors import ConsolidateError
 
-    options = backends.Options(threads=chosen.threads)
     try:
+        options = backends.Options.of(chosen)
         model = getattr(backends, f"resolve_{role}")(spec, options=options)
     except ConsolidateError as error:
         return {"role": role, "spec": spec, "identity": None, "problem": str(error)}

@@ -24,6 +24,9 @@ __all__ = ["assess", "relation_of"]
 FRAME_CONFIDENCE: Final = 0.97
 """Confidence in a relation that the words themselves show: one frame, values equal or different."""
 
+RAISE_FROM: Final = 0.2
+"""Probability of contradiction that the classifier must give before words raise it."""
+
 Same = Callable[[str, str], bool]
 """Whether two name keys are one entity (aliases resolved)."""
 
@@ -122,7 +125,8 @@ def assess(
     found = pair.result(relation, confidence, "classifier", says)
     if verdict.truncated:
         found = replace(found, review_only=True, because=(*found.because, "the texts were cut"))
-    found = pair.by_words(found)
+    against = (verdict.forward.contradiction + verdict.backward.contradiction) / 2
+    found = pair.by_words(found, against)
     if found.relation is Relation.CONTRADICTS:
         return pair.check_contradiction(found, ambiguous)
     if found.relation is not Relation.COMPATIBLE:
@@ -156,12 +160,18 @@ class _Pair:
 
     # -- what the words alone show ---------------------------------------------------------
 
-    def by_words(self, found: Assessment) -> Assessment:
-        """Typed values and antonyms in otherwise equal texts."""
+    def by_words(self, found: Assessment, contradiction: float) -> Assessment:
+        """Typed values and antonyms in otherwise equal texts.
+
+        A conflict is raised only where the classifier gives it some probability: "sold 30
+        tickets" and "sold 45 tickets" may be two days.
+        """
+        supported = contradiction >= RAISE_FROM
         if self.left.frame == self.right.frame:
-            return self._same_frame(found)
+            return self._same_frame(found, supported)
         if (
-            not (self.only_left or self.only_right)
+            supported
+            and not (self.only_left or self.only_right)
             and _antonym(self.left.words, self.right.words, _OPPOSITE_STATES)
             and _differ_by_one(self.left.frame, self.right.frame)
         ):
@@ -173,7 +183,7 @@ class _Pair:
             )
         return found
 
-    def _same_frame(self, found: Assessment) -> Assessment:
+    def _same_frame(self, found: Assessment, supported: bool) -> Assessment:
         aligned = zip(self.left.values, self.right.values, strict=True)
         different = [(a, b) for a, b in aligned if not _matches(a, b)]
         if not different:
@@ -188,7 +198,7 @@ class _Pair:
         a, b = different[0]
         if a.kind != b.kind or a.kind in ("date", "time", "path", "identifier"):
             return found  # other days, codes and paths are as often other things as other values
-        if self._in_subject(a) or self.left.modality.dated:
+        if self._in_subject(a) or self.left.modality.dated or not supported:
             return found
         return _raise(
             found,
@@ -324,7 +334,7 @@ class _Pair:
     def _unanchored(self) -> bool:
         shared = self.left.stems & self.right.stems
         smaller = min(len(self.left.stems), len(self.right.stems)) or 1
-        if len(shared) / smaller >= 0.34:
+        if len(shared) / smaller >= 0.33:
             return False
         return not any(self._mentions(self.right, n) for n in self.left.names)
 
@@ -409,11 +419,11 @@ class _Pair:
 
     def _modality_differs(self) -> bool:
         a, b = self.left.modality, self.right.modality
-        return (a.question, a.reported, a.hypothetical, a.plan) != (
+        return (a.question, a.reported, a.hypothetical, a.plan or a.future) != (
             b.question,
             b.reported,
             b.hypothetical,
-            b.plan,
+            b.plan or b.future,
         )
 
     def _names_missing(self, of: Reading, other: Reading) -> list[str]:
@@ -442,18 +452,22 @@ class _Pair:
         if self._series() and self.left.frame == self.right.frame:
             return replace(found, subtype="series")
         a, b = self.left, self.right
-        plan_a = a.modality.plan or a.behaviour.planned
-        plan_b = b.modality.plan or b.behaviour.planned
-        if plan_a == plan_b or overlap < 0.5 or self._other_subject():
+        plan_a, plan_b = _is_planned(a), _is_planned(b)
+        if plan_a == plan_b or overlap < 0.5:
             return found
         plan, done = (a, b) if plan_a else (b, a)
-        if done.modality.is_plain and order(plan.fact, done.fact)[0] < 0:
+        carried_out = done.modality.is_plain and not done.modality.ended
+        if carried_out and order(plan.fact, done.fact)[0] < 0:
             return replace(
                 found,
                 subtype="fulfils",
                 because=(*found.because, "the later one tells that the plan was carried out"),
             )
         return found
+
+
+def _is_planned(reading: Reading) -> bool:
+    return reading.modality.plan or reading.modality.future or reading.behaviour.planned
 
 
 def _drop(found: Assessment, reason: str, because: str) -> Assessment:

@@ -24,6 +24,8 @@ class Modality:
     question: bool = False
     plan: bool = False
     """Intended, wished, proposed, asked for."""
+    future: bool = False
+    """Speaks of what will be; weaker than a plan."""
     hypothetical: bool = False
     reported: bool = False
     """Somebody else's words."""
@@ -52,6 +54,7 @@ _PLAN: Final = _cue(
     r"considering|thinking (?:of|about)|would like|proposals?\b|proposed|suggest(?:s|ed)?\b|"
     r"to-?do\b|aims? to|wishes? to|dreams? of|looking (?:into|for)"
 )
+_FUTURE: Final = _cue(r"will\b|going to\b|shall\b")
 _HYPOTHETICAL: Final = _cue(
     r"if\b|would\b|were to\b|suppose|maybe\b|perhaps\b|might\b|could\b|probably\b|possibly\b|"
     r"in case\b|unless\b|not sure"
@@ -97,6 +100,7 @@ def modality_of(text: str) -> Modality:
     return Modality(
         question=text.rstrip().endswith("?"),
         plan=bool(_PLAN.search(text)),
+        future=bool(_FUTURE.search(text)),
         hypothetical=bool(_HYPOTHETICAL.search(text)),
         reported=bool(_REPORTED.search(text)),
         past=bool(_PAST.search(text)) and not _NOW.search(text),

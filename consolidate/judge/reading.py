@@ -8,18 +8,29 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Final
 
 from consolidate.judge.kinds import Behaviour, behaviour_of
 from consolidate.judge.modality import Modality, modality_of
+from consolidate.judge.recency import stated
 from consolidate.judge.slots import attributes_of
 from consolidate.judge.values import Value, find_values
 from consolidate.names import name_key
 from consolidate.types import Fact, Mention
 
-__all__ = ["USER", "Reading", "fold", "looks_english", "read", "subject_of", "word_set"]
+__all__ = [
+    "USER",
+    "Reading",
+    "fold",
+    "looks_english",
+    "read",
+    "scheduled",
+    "subject_of",
+    "word_set",
+]
 
 USER: Final = "the user"
 """Key of the group of facts without another subject: the agent's principal."""
@@ -39,6 +50,7 @@ _SCHEDULED: Final = re.compile(
     r"(?:on\s+|the\s+)?$",
     re.IGNORECASE,
 )
+_FULL_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
 _LATIN_LIMIT: Final = 0x250
 
@@ -180,10 +192,25 @@ def read(fact: Fact, mentions: Sequence[Mention]) -> Reading:
     )
 
 
-def scheduled_for(text: str) -> str | None:
-    """The ISO date a text says it takes effect on ("from 1 December 2026"), if it says one."""
-    for value in find_values(text):
-        if value.kind == "date" and len(value.amount) == 10 and "?" not in value.amount:
-            if _SCHEDULED.search(text[: value.start]):
-                return value.amount
-    return None
+def scheduled(fact: Fact) -> Fact:
+    """The fact with the start of validity that its own words announce.
+
+    "From 1 December 2026 the office moves" holds from the start of that day (UTC) when the store
+    knows no start and the day lies after the fact was said. Nothing is written; it only keeps an
+    announcement from retiring what still holds.
+    """
+    said = stated(fact) or fact.recorded_at
+    for value in find_values(fact.text):
+        if value.kind == "date" and _FULL_DATE.fullmatch(value.amount):
+            if _SCHEDULED.search(fact.text[: value.start]):
+                begins = _day(value.amount)
+                if fact.valid_from is None and begins is not None and begins > said:
+                    return replace(fact, valid_from=begins)
+    return fact
+
+
+def _day(date: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(date).replace(tzinfo=UTC)
+    except ValueError:
+        return None  # "2026-02-30" looks like a date and is none

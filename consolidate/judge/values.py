@@ -147,7 +147,8 @@ _PART_OF_NUMBER: Final = re.compile(
 
 _STOP_UNITS: Final = frozenset(
     "a an and are as at but by for from has have in is it not of on or per since so than that the "
-    "then to until up was were which who with when while if after before".split()
+    "then to until up was were which who with when while if after before now today currently again "
+    "only still already yet instead here there too also old new rather anymore not".split()
 )
 
 

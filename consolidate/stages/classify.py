@@ -54,7 +54,7 @@ def classify(
     texts = {fact.content_hash: fact.text for fact in facts.values()}
     # Two pairs may hold the same two texts; sorted so that progress and cache fill in one order
     todo = list(dict.fromkeys(keys[pair.left, pair.right] for pair in open_pairs))
-    for part in in_chunks(todo, CHUNK, "classify", progress):
+    for part in in_chunks(todo, getattr(classifier, "chunk", CHUNK), "classify", progress):
         verdicts = classifier.classify([(texts[a], texts[b]) for a, b in part])
         fresh = dict(zip(part, verdicts, strict=True))
         tally.failures += sum(v.failure is not None for v in verdicts)

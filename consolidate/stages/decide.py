@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from consolidate.judge.recency import Clock, Order, moment, order, stated
-from consolidate.stages.outcome import absorb, carry_out
+from consolidate.stages.outcome import RETIRED_REPEAT, absorb, carry_out
 from consolidate.stages.wording import Wording
 from consolidate.types import (
     Assessment,
@@ -238,7 +238,7 @@ class _Decider:
             for fact in (f for f in live if _is_dated(f) is with_date):
                 home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
                 if home is not None:
-                    self._merge(fact, home, None, "retired-repeat")
+                    self._merge(fact, home, None, RETIRED_REPEAT)
             if any(_is_dated(f) for f in self._by_time(representative)[0]):
                 return
 
@@ -298,6 +298,8 @@ class _Decider:
                 if stays not in self.merged and goes not in self.merged:
                     same = found.relation is Relation.EQUIVALENT
                     reason = "restates" if same else "contained"
+                    if not _is_live(self.facts[stays]):
+                        reason = RETIRED_REPEAT
                     self._merge(self.facts[goes], self.facts[stays], found, reason)
 
     def _goes_and_stays(self, a: Fact, b: Fact, found: Assessment) -> tuple[str, str] | None:
@@ -332,9 +334,9 @@ class _Decider:
         """Whether a fact says a retired claim again without being newer than its end."""
         successor = self._successor(retired)
         if successor is not None and _is_dated(successor) == _is_dated(fact):
-            return moment(fact)[:2] <= _said_first(successor)
+            return moment(fact)[:2] < _said_first(successor)  # at one time: nobody knows
         said = fact.valid_from or stated(fact)
-        return said is None or retired.valid_to is None or said <= retired.valid_to
+        return said is None or retired.valid_to is None or said < retired.valid_to
 
     def _successor(self, retired: Fact) -> Fact | None:
         """What superseded a fact, or what that was merged into; None where it is not known."""
@@ -363,7 +365,7 @@ class _Decider:
             self._review(absorbed, survivor, found, DecisionKind.MERGE, "merging-is-off")
             return
         self.merged[absorbed.id] = survivor.id
-        self.facts[survivor.id] = absorb(self.facts[survivor.id], absorbed)
+        self.facts[survivor.id] = absorb(self.facts[survivor.id], absorbed, reason)
         self._add(DecisionKind.MERGE, absorbed, survivor, reason, found)
 
     def _ask_about_duplicates(self) -> None:
@@ -569,7 +571,9 @@ def _between(a: Fact, middle: Fact, b: Fact) -> bool:
 
 
 def _said_first(fact: Fact) -> tuple[datetime, ...]:
-    return moment(replace(fact, confirmed_at=None) if fact.confirmed_at else fact)[:2]
+    # Of a fact that was undated itself, the confirmation is all that is known of its time
+    confirmed = fact.confirmed_at is not None and fact.stated_at is not None
+    return moment(replace(fact, confirmed_at=None) if confirmed else fact)[:2]
 
 
 def _preference(fact: Fact) -> tuple[bool, float, int, tuple[datetime, ...], str]:

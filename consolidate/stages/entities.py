@@ -29,11 +29,16 @@ def entities(
     texts = {fact.content_hash: fact.text for fact in facts}
     known = store.mentions(texts.keys(), extractor.identity)
     missing = sorted(texts.keys() - known.keys())
+    # An extractor may tell a text it could not read (None) from one that names nothing. The first
+    # is asked about again in the next run.
+    attempt = getattr(extractor, "attempt", extractor.extract)
     tally.cached = len(texts) - len(missing)
-    for part in in_chunks(missing, CHUNK, "entities", progress):
-        found = extractor.extract([texts[key] for key in part])
-        fresh = {key: tuple(mentions) for key, mentions in zip(part, found, strict=True)}
+    for part in in_chunks(missing, getattr(extractor, "chunk", CHUNK), "entities", progress):
+        found = attempt([texts[key] for key in part])
+        answers = dict(zip(part, found, strict=True))
+        fresh = {key: tuple(m) for key, m in answers.items() if m is not None}
         store.save_mentions(fresh, extractor.identity)
-        known.update(fresh)
+        known.update({key: () for key in part} | fresh)
         tally.model_calls += len(part)
+        tally.failures += len(part) - len(fresh)
     return {fact.id: known[fact.content_hash] for fact in facts}

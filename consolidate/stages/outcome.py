@@ -9,19 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from consolidate.judge.recency import stated
 from consolidate.types import Decision, DecisionKind, Fact, FactStatus
 
-__all__ = ["absorb", "carry_out"]
+__all__ = ["RETIRED_REPEAT", "absorb", "carry_out"]
 
 
-def absorb(survivor: Fact, absorbed: Fact) -> Fact:
+RETIRED_REPEAT: Final = "retired-repeat"
+"""Reason of a merge into a fact that was retired before."""
+
+
+def absorb(survivor: Fact, absorbed: Fact, reason: str = "") -> Fact:
     """The survivor after taking over encounters, accesses and confirmation of `absorbed`.
 
     Intensity is the average over encounters. Validity stays the survivor's own: to take over a
     start from another would move the survivor in time, past facts it was not compared with. For
-    the same reason a retired survivor is not confirmed: it would seem newer than what retired it.
+    the same reason a retired survivor is not confirmed (`reason` tells): it would seem newer than
+    what retired it.
     """
     encounters = survivor.encounters + absorbed.encounters
     intensity = (
@@ -33,14 +39,14 @@ def absorb(survivor: Fact, absorbed: Fact) -> Fact:
         intensity=intensity,
         access_count=survivor.access_count + absorbed.access_count,
         last_access=_latest(survivor.last_access, absorbed.last_access),
-        confirmed_at=_confirmed(survivor, absorbed),
+        confirmed_at=(
+            survivor.confirmed_at if reason == RETIRED_REPEAT else _confirmed(survivor, absorbed)
+        ),
     )
 
 
 def _confirmed(survivor: Fact, absorbed: Fact) -> datetime | None:
     said = stated(absorbed)
-    if not survivor.status.is_live:
-        return survivor.confirmed_at
     if said is None or (survivor.stated_at is not None and said <= survivor.stated_at):
         return survivor.confirmed_at
     return _latest(survivor.confirmed_at, said)
@@ -67,7 +73,7 @@ def carry_out(
 
     for decision in _children_first([d for d in decisions if d.kind is DecisionKind.MERGE]):
         absorbed, survivor = now_is(decision.subject), now_is(decision.object)
-        changed[survivor.id] = absorb(survivor, absorbed)
+        changed[survivor.id] = absorb(survivor, absorbed, decision.reason)
         changed[absorbed.id] = replace(
             absorbed, status=FactStatus.MERGED, merged_into=survivor.id, changed_by=run
         )

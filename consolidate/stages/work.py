@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from consolidate.types import StageStats
 
@@ -34,9 +34,20 @@ class Tally:
     model: str = ""
     detail: dict[str, int] = field(default_factory=dict)
     began: float = field(default_factory=time.perf_counter)
+    _usage: Any = None
+    _before: dict[str, int] = field(default_factory=dict)
+
+    def meter(self, model: object) -> None:
+        """Add to `detail` what a model counts from now on, if it keeps a `usage` (calls, tokens)."""
+        self._usage = getattr(model, "usage", None)
+        self._before = self._usage.counts() if self._usage is not None else {}
 
     def stats(self) -> StageStats:
         """The finished record."""
+        spent = self._usage.counts() if self._usage is not None else {}
+        for name, count in spent.items():
+            if count > self._before.get(name, 0):
+                self.detail[name] = count - self._before.get(name, 0)
         return StageStats(
             stage=self.stage,
             seconds=time.perf_counter() - self.began,

@@ -19,7 +19,7 @@ from consolidate.errors import InputError, ModelMismatchError, StoreError
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
 from consolidate.store.validation import check_name
-from consolidate.types import Mention, Scores, Verdict
+from consolidate.types import FactStatus, Mention, Scores, Verdict
 
 __all__ = ["CachePart", "chunks"]
 
@@ -100,6 +100,99 @@ class CachePart(Part):
             dropped = self._db.write("DELETE FROM vectors")
             self._db.write("DELETE FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
         return dropped
+
+    # Another model takes over: its vectors are collected beside those in use, and change places
+    # with them when all are there.
+
+    def lacking_vectors(self, model: str, *, limit: int = -1) -> dict[str, str]:
+        """Texts that a run could ask for and that have no staged vector of this model.
+
+        Args:
+            model: Identity of the embedder that is to take over.
+            limit: How many at most; -1 is all.
+
+        Returns:
+            Content hash to text, of all agents.
+        """
+        statuses = [status.value for status in FactStatus if _takes_part(status)]
+        return dict(
+            self._db.query(
+                "SELECT content_hash, text FROM facts WHERE status IN "
+                "(SELECT value FROM json_each(?)) AND content_hash NOT IN ("
+                "SELECT texts.hash FROM staged_vectors JOIN texts ON texts.id = staged_vectors.text "
+                "WHERE staged_vectors.model = (SELECT id FROM models WHERE name = ?)) "
+                "GROUP BY content_hash ORDER BY content_hash LIMIT ?",
+                (self._db.among(statuses), model, limit),
+            )
+        )
+
+    def staged_vectors(self) -> dict[str, int]:
+        """How many vectors are staged, by model."""
+        return dict(
+            self._db.query(
+                "SELECT models.name, count(*) FROM staged_vectors "
+                "JOIN models ON models.id = staged_vectors.model GROUP BY 1 ORDER BY 1"
+            )
+        )
+
+    def stage_vectors(
+        self, vectors: Mapping[str, npt.NDArray[np.float32]], model: str, dimensions: int
+    ) -> None:
+        """Keep vectors of a model that is to take over. Those in use are not touched.
+
+        Raises:
+            InputError: A vector has another length or is not finite.
+        """
+        check_name("model", model)
+        packed = {key: _pack(key, vector, dimensions) for key, vector in vectors.items()}
+        for chunk in chunks(packed.items()):
+            with self._db.atomic():
+                ids = self._text_ids([key for key, _ in chunk])
+                model_id = self._model_id(model)
+                self._db.write_many(
+                    "INSERT INTO staged_vectors (model, text, vector) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    [(model_id, ids[key], blob) for key, blob in chunk],
+                )
+
+    def adopt_vectors(self, model: str, dimensions: int) -> int | None:
+        """Put the staged vectors of a model in the place of those in use, all or none.
+
+        Returns:
+            How many were dropped; None if a text still lacks its vector, and nothing was done.
+        """
+        with self._db.atomic():
+            if self.lacking_vectors(model, limit=1):
+                return None
+            dropped = self._db.write("DELETE FROM vectors")
+            self._db.write(
+                "INSERT INTO vectors (text, model, vector) SELECT text, model, vector "
+                "FROM staged_vectors WHERE model = (SELECT id FROM models WHERE name = ?)",
+                (model,),
+            )
+            self._db.write("DELETE FROM staged_vectors")
+            self._db.write("DELETE FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
+            self._bind(model, dimensions)
+        return dropped
+
+    def drop_staged_vectors(self) -> int:
+        """Forget what was collected for a model that does not take over after all."""
+        with self._db.atomic():
+            return self._db.write("DELETE FROM staged_vectors")
+
+    def answers_by_model(self) -> dict[str, dict[str, int]]:
+        """How much of each model's work is kept: `vectors`, `mentions`, `verdicts` by identity."""
+        tables = {"vectors": "vectors", "mentions": "mention_cache", "verdicts": "verdicts"}
+        with self._db.reading():
+            return {
+                what: dict(
+                    self._db.query(
+                        f"SELECT models.name, count(*) FROM {table} "  # noqa: S608
+                        f"JOIN models ON models.id = {table}.model GROUP BY 1 ORDER BY 1"
+                    )
+                )
+                for what, table in tables.items()
+            }
 
     def _bind(self, model: str, dimensions: int) -> None:
         # Checked again under the write lock: another process may have bound it meanwhile.
@@ -221,6 +314,11 @@ class CachePart(Part):
             self._db.write("INSERT INTO models (name) VALUES (?)", (name,))
             found = self._db.value(sql, (name,))
         return int(found)
+
+
+def _takes_part(status: FactStatus) -> bool:
+    """Whether a run reads facts of this status; see `snapshot`."""
+    return status.is_live or status is FactStatus.SUPERSEDED
 
 
 _MODEL, _LENGTH = "embedding_model", "embedding_dimensions"

@@ -321,3 +321,16 @@ def models_reviews_and_entities(database: Database) -> None:
         "CREATE INDEX fact_mentions_by_entity ON fact_mentions (entity)",
     ):
         database.write(statement)
+
+
+@migration(3)
+def staged_vectors(database: Database) -> None:
+    """Vectors of the model that is to take over, collected beside those in use."""
+    database.write(
+        """CREATE TABLE staged_vectors (
+            model INTEGER NOT NULL REFERENCES models (id),
+            text INTEGER NOT NULL REFERENCES texts (id),
+            vector BLOB NOT NULL,
+            PRIMARY KEY (model, text)
+        )"""
+    )

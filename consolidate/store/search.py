@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["literal_pieces", "match_expression"]
+
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 
 _MOST = 64
 """Words of a query that are looked for; FTS5 limits the depth of an expression."""
@@ -32,6 +36,7 @@ def literal_pieces(query: str) -> list[str]:
 
 def _words(query: str) -> list[str]:
     """The distinct words of a query in their order, at most 64."""
-    # A NUL would end the expression early inside SQLite.
-    words = query.replace("\0", " ").split()
+    # A NUL would end the expression early inside SQLite. The apostrophe of a possessive would
+    # make a phrase of name and "s", which only a text with both holds.
+    words = _POSSESSIVE.sub("", query.replace("\0", " ")).split()
     return list(dict.fromkeys(words))[:_MOST]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from consolidate.serialise import canonical
@@ -17,12 +19,15 @@ from consolidate.store.rows import (
     placeholders,
 )
 from consolidate.store.validation import check_name
-from consolidate.types import Alias, FactStatus, Snapshot
+from consolidate.types import Alias, DecisionKind, FactStatus, Snapshot
 
 __all__ = ["SnapshotPart"]
 
 _SUCCESSOR = FACT_COLUMNS.index("superseded_by")
 _TAKE_PART = sorted(LIVE | {FactStatus.SUPERSEDED})
+_CLOSED_UP_TO = 64
+"""In larger sets of facts that were undone together only the decided pairs count as settled: all
+pairs would be too many, and such sets are the repeats of one text."""
 
 
 class SnapshotPart(Part):
@@ -32,8 +37,8 @@ class SnapshotPart(Part):
         """Read an agent's live and superseded facts, aliases, settled and linked pairs.
 
         All in one read transaction; other processes may write meanwhile. Settled are pairs with
-        a review of any state and pairs of decisions whose run was undone; `include_undone` opens
-        the latter again.
+        a review of any state and pairs that an undone run decided about, directly or over others;
+        `include_undone` opens the latter again.
         """
         check_name("agent", agent)
         with self._db.reading():
@@ -47,13 +52,10 @@ class SnapshotPart(Part):
                 "ORDER BY canonical, alias",
                 (agent,),
             )
-            settled = self._db.query(
-                "SELECT left_fact, right_fact FROM reviews WHERE agent = ?1 "
-                "UNION SELECT decisions.subject, decisions.object FROM decisions "
-                "JOIN runs ON runs.plan = decisions.plan "
-                "WHERE runs.agent = ?1 AND runs.state = 'undone' AND NOT ?2",
-                (agent, include_undone),
+            reviewed = self._db.query(
+                "SELECT left_fact, right_fact FROM reviews WHERE agent = ?", (agent,)
             )
+            undone = [] if include_undone else self._undone(agent)
             linked = self._db.query(
                 "SELECT DISTINCT left_fact, right_fact FROM links WHERE agent = ?", (agent,)
             )
@@ -65,7 +67,7 @@ class SnapshotPart(Part):
                 )
             )
         successors = {row[_SUCCESSOR] for row in rows}
-        settled_pairs = sorted({ordered(left, right) for left, right in settled})
+        settled_pairs = sorted({ordered(left, right) for left, right in [*reviewed, *undone]})
         linked_pairs = sorted({ordered(left, right) for left, right in linked})
         heirs = {fact: _heir(fact, merged) for fact in sorted(successors & merged.keys())}
         return Snapshot(
@@ -80,6 +82,42 @@ class SnapshotPart(Part):
             heirs=heirs,
             digest=_digest(agent, rows, aliases, settled_pairs, linked_pairs, [*heirs.items()]),
         )
+
+    def _undone(self, agent: str) -> list[tuple[str, str]]:
+        """Pairs that a person has taken back.
+
+        Facts that one undone plan merged or retired into each other, directly or over others,
+        belong together: what was undone for A, B and C must not come back as A and C.
+        """
+        rows = self._db.query(
+            "SELECT runs.plan, decisions.subject, decisions.object, "
+            "json_extract(decisions.body, '$.kind') "
+            "FROM decisions JOIN runs ON runs.plan = decisions.plan "
+            "WHERE runs.agent = ? AND runs.state = 'undone'",
+            (agent,),
+        )
+        joined: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for plan, subject, other, kind in rows:
+            if kind != DecisionKind.LINK.value:
+                joined[plan].append((subject, other))
+        pairs = [(subject, other) for _, subject, other, _ in rows]
+        for edges in joined.values():
+            for members in _connected(edges):
+                if len(members) <= _CLOSED_UP_TO:
+                    pairs += combinations(members, 2)
+        return pairs
+
+
+def _connected(edges: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Sets of facts that pairs connect, each sorted."""
+    group: dict[str, list[str]] = {}
+    for left, right in edges:
+        one, two = group.setdefault(left, [left]), group.setdefault(right, [right])
+        if one is not two:
+            small, large = sorted((one, two), key=len)
+            large += small
+            group.update(dict.fromkeys(small, large))
+    return [sorted(members) for members in {id(each): each for each in group.values()}.values()]
 
 
 def _heir(fact: str, merged: Mapping[str, str]) -> str:
