@@ -55,9 +55,9 @@ class Thresholds:
 
 
 PROFILES: Mapping[str, Thresholds] = {
-    "careful": Thresholds(merge=0.985, supersede=0.985, review=0.60),
-    "balanced": Thresholds(merge=0.95, supersede=0.95, review=0.70),
-    "eager": Thresholds(merge=0.88, supersede=0.88, review=0.75),
+    "careful": Thresholds(merge=0.95, supersede=0.92, review=0.55),
+    "balanced": Thresholds(merge=0.92, supersede=0.85, review=0.6),
+    "eager": Thresholds(merge=0.85, supersede=0.8, review=0.65),
 }
 
 
@@ -109,6 +109,26 @@ class Settings:
     """After this long without a sign of life, a run counts as dead."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Attributes of one's own: name to `one` (one value at a time) or `many`."""
+    llm_base_url: str | None = None
+    """The server of `ollama:`, `openai:` and `anthropic:` models; None takes OLLAMA_HOST,
+    OPENAI_BASE_URL or ANTHROPIC_BASE_URL, then the usual address."""
+    llm_key_variable: str | None = None
+    """The environment variable that holds the key; None is OPENAI_API_KEY or ANTHROPIC_API_KEY.
+    Keys themselves are never settings."""
+    llm_timeout: float = 60.0
+    """Seconds to wait for a language model's answer."""
+    llm_retries: int = 3
+    """Further attempts when a server is busy or the connection breaks."""
+    llm_concurrency: int = 4
+    """Requests to a language model that are under way at a time."""
+    llm_batch: int = 1
+    """Texts or pairs in one prompt, at most. 1 keeps each alone, so that none can colour the
+    judgement of another."""
+    llm_max_calls: int = 2000
+    """Requests to language models that one run may make; what is left over is not judged and
+    waits for the next run. 0 is no limit."""
+    llm_max_tokens: int = 0
+    """Tokens, read and written, that one run may use; as `llm_max_calls`."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -182,13 +202,30 @@ class Settings:
     def digest(self) -> str:
         """Give a SHA-256 over what influences decisions.
 
-        Where the database lies, whose memory it is, and how many threads work on it are left out.
+        Where the database lies, whose memory it is, how many threads work on it, and how a
+        language model is reached are left out.
         """
         text = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_WITHOUT_INFLUENCE = ("db", "agent", "profile", "threads", "lease_seconds")
+_WITHOUT_INFLUENCE = (
+    "db",
+    "agent",
+    "profile",
+    "threads",
+    "lease_seconds",
+    # How a language model is reached and what it may cost. What it said is stored under the
+    # model's identity, which a plan records beside the settings.
+    "llm_base_url",
+    "llm_key_variable",
+    "llm_timeout",
+    "llm_retries",
+    "llm_concurrency",
+    "llm_batch",
+    "llm_max_calls",
+    "llm_max_tokens",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ __all__ = [
     "Alias",
     "Assessment",
     "Candidates",
+    "Completion",
     "Decision",
     "DecisionKind",
     "Evidence",
@@ -27,6 +28,7 @@ __all__ = [
     "NewFact",
     "Pair",
     "Plan",
+    "Prompt",
     "Receipt",
     "Relation",
     "Review",
@@ -258,6 +260,26 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """One question to a language model. What is asked and what it is about never mix."""
+
+    task: str
+    """What to do, written by this project; no stored text is in it."""
+    data: str
+    """What to do it with: one JSON document, in which stored text is quoted."""
+    most_tokens: int = 1024
+    """The longest answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """A language model's answer to a prompt: a value that fits the schema, or why there is none."""
+
+    value: Any = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Assessment:
     """What the judge makes of a pair: verdict and layers joined."""
 
@@ -272,6 +294,8 @@ class Assessment:
     """The chain of reasons in plain words."""
     review_only: bool = False
     """Something forbids acting without a person (immutable attribute, lower trust, ...)."""
+    keep: str = ""
+    """Of two equivalents, the one that carries a name or value more and so must stay."""
     subtype: str = ""
     """`fulfils`, `series`, `retraction`, `correction`, `scheduled` ... or empty."""
 

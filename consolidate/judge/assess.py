@@ -19,7 +19,7 @@ from consolidate.judge.slots import IMMUTABLE, cardinality
 from consolidate.judge.values import Value
 from consolidate.types import Assessment, Relation, Verdict
 
-__all__ = ["assess", "relation_of"]
+__all__ = ["assess", "foregone", "relation_of"]
 
 FRAME_CONFIDENCE: Final = 0.97
 """Confidence in a relation that the words themselves show: one frame, values equal or different."""
@@ -67,6 +67,23 @@ _ANTONYMS: Final = _OPPOSITE_STATES + _opposites(
     ("present", "absent"),
     ("early", "late"),
     ("internal", "external"),
+    ("fast|faster|fastest", "slow|slower|slowest"),
+    ("first", "last|second"),
+    ("older|elder|oldest|eldest", "younger|youngest"),
+    ("best|better", "worst|worse"),
+    ("higher|highest|high", "lower|lowest|low"),
+    ("big|large|larger|largest", "small|smaller|smallest"),
+    ("dry", "wet|water"),
+    ("full", "empty"),
+    ("with", "without"),
+    ("true", "false"),
+    ("north", "south"),
+    ("east", "west"),
+    ("morning|mornings", "evening|evenings|afternoon"),
+    ("summer", "winter"),
+    ("day", "night"),
+    ("bought|buys|buy", "sold|sells|sell"),
+    ("all|both", "none|neither"),
 )
 """Opposites at large: ground to doubt that two texts say the same."""
 
@@ -91,6 +108,19 @@ def relation_of(verdict: Verdict) -> tuple[Relation, float]:
     if backward.entailment >= 0.5:
         return Relation.RIGHT_ENTAILS_LEFT, min(backward.entailment, 1 - forward.contradiction)
     return Relation.COMPATIBLE, 1 - max(contradiction, equivalent)
+
+
+def foregone(left: Reading, right: Reading, *, same_name: Same = lambda a, b: a == b) -> str:
+    """Why a pair comes out compatible whatever a classifier says of it; empty if it may not.
+
+    Such pairs need not be asked about: `assess` gives the same for any verdict.
+    """
+    if not (left.latin and right.latin):
+        return "language"
+    linkable = left.frame == right.frame or _is_planned(left) != _is_planned(right)
+    if not linkable and _Pair(left, right, same_name, {}).other_subject():
+        return "other-subject"
+    return ""
 
 
 def assess(
@@ -217,62 +247,63 @@ class _Pair:
 
     def check_contradiction(self, found: Assessment, ambiguous: bool) -> Assessment:
         """What forbids a contradiction, or acting on it."""
+        reason, because = self._veto(ambiguous)
+        if not reason:
+            return self._doubt_contradiction(found)
+        found = _drop(found, reason, because)
+        if reason == "series":
+            return replace(found, subtype="series")
+        return self.offer_link(found) if reason == "modality" else found
+
+    def _veto(self, ambiguous: bool) -> tuple[str, str]:
+        """Reason code and sentence of what makes a conflict impossible; empty if nothing does."""
         left, right = self.left, self.right
         if not (left.behaviour.conflicts and right.behaviour.conflicts):
-            return _drop(found, "kind", "one of them is of a kind that cannot conflict")
-        if self._other_subject():
-            return _drop(
-                found,
+            return "kind", "one of them is of a kind that cannot conflict"
+        if self.other_subject():
+            return (
                 "other-subject",
                 f"they open with different subjects: {left.subject} and {right.subject}",
             )
         if ambiguous:
-            return _drop(found, "ambiguous-name", "the name they share fits several entities")
+            return "ambiguous-name", "the name they share fits several entities"
         if self._series():
-            return replace(_drop(found, "series", "readings of different dates"), subtype="series")
+            return "series", "readings of different dates"
         if self._other_identifier():
-            return _drop(
-                found,
-                "other-identifier",
-                "they name different identifiers: "
-                f"{self._ids(self.only_left)} and {self._ids(self.only_right)}",
-            )
+            ids = f"{self._ids(self.only_left)} and {self._ids(self.only_right)}"
+            return "other-identifier", f"they name different identifiers: {ids}"
         if self._other_measure():
-            return _drop(found, "other-measure", "they count different things")
-        mood = self._modality_veto()
-        if mood:
-            return self.offer_link(_drop(found, "modality", mood))
+            return "other-measure", "they count different things"
+        if mood := self._modality_veto():
+            return "modality", mood
         if self._many_valued():
-            return _drop(
-                found,
-                "many-valued",
-                "the attribute holds many values at a time: "
-                f"{', '.join(sorted(set(left.attributes) & set(right.attributes)))}",
-            )
-        if found.reason == "classifier" and self._unanchored():
-            found = replace(
-                found,
-                review_only=True,
-                because=(
-                    *found.because,
-                    "nothing but the classifier says that they are about one thing",
-                ),
-            )
+            shared = ", ".join(sorted(set(left.attributes) & set(right.attributes)))
+            return "many-valued", f"the attribute holds many values at a time: {shared}"
+        return "", ""
+
+    def _doubt_contradiction(self, found: Assessment) -> Assessment:
+        """What leaves a conflict possible but to a person."""
+        a, b = set(self.left.attributes), set(self.right.attributes)
+        if found.reason == "classifier" and a and b and not a & b:
+            found = _ask(found, "the words point to different attributes")
+        elif found.reason == "classifier" and self._unanchored():
+            found = _ask(found, "nothing but the classifier says that they are about one thing")
         if self._immutable():
             found = replace(
-                found,
-                review_only=True,
+                _ask(found, "the attribute cannot change, so one of them is wrong"),
                 reason="immutable",
-                because=(*found.because, "the attribute cannot change, so one of them is wrong"),
             )
-        if left.modality.correction or right.modality.correction:
+        if self._has_correction():
             found = replace(found, subtype="correction")
         return found
 
-    def _other_subject(self) -> bool:
+    def other_subject(self) -> bool:
+        """Whether the two open with different entities, neither of which the other mentions."""
         a, b = self.left.subject, self.right.subject
         if a is None or b is None or self.same_name(a, b):
             return False
+        if set(a.split()) <= set(b.split()) or set(b.split()) <= set(a.split()):
+            return False  # "little Amadou" and "Amadou"
         # "Berlin is where the user lives" opens with the value: the other's subject is in it too
         return not (self._mentions(self.right, a) or self._mentions(self.left, b))
 
@@ -336,6 +367,8 @@ class _Pair:
         smaller = min(len(self.left.stems), len(self.right.stems)) or 1
         if len(shared) / smaller >= 0.33:
             return False
+        if cardinality(self.left.attributes, self.right.attributes, self.slots) == "one":
+            return False
         return not any(self._mentions(self.right, n) for n in self.left.names)
 
     def _immutable(self) -> bool:
@@ -347,62 +380,72 @@ class _Pair:
     # -- entailment and equivalence ----------------------------------------------------------
 
     def check_entailment(self, found: Assessment) -> Assessment:
-        """What forbids taking one fact for the other, or narrows it to one direction."""
-        left, right = self.left, self.right
-        if left.behaviour.planned != right.behaviour.planned or self._modality_differs():
-            return self.offer_link(
-                _drop(found, "modality", "one is a plan, a question, hearsay or hypothetical")
-            )
+        """What forbids taking one fact for the other, or says which of the two must stay."""
+        if _is_planned(self.left) != _is_planned(self.right) and self._is_short():
+            return self.offer_link(_drop(found, "modality", "one of them is a plan"))
         if self._series():
             return replace(_drop(found, "series", "readings of different dates"), subtype="series")
-        if self._other_subject():
+        if self.other_subject():
             return _drop(found, "other-subject", "they open with different subjects")
-        if self.only_left and self.only_right:
-            return _drop(
-                found,
-                "values-differ",
-                "each has a value that the other lacks: "
-                f"{self._ids(self.only_left)} and {self._ids(self.only_right)}",
+        if self._conflicting_values():
+            a, b = self.only_left[0], self.only_right[0]
+            return self.check_contradiction(
+                replace(
+                    found,
+                    relation=Relation.CONTRADICTS,
+                    reason="values-differ",
+                    because=(*found.because, f"but one says {a.amount}, the other {b.amount}"),
+                ),
+                ambiguous=False,
             )
-        names_left = self._names_missing(left, right)
-        names_right = self._names_missing(right, left)
-        if names_left and names_right:
-            return _drop(
-                found,
-                "names-differ",
-                "each has a name that the other lacks: "
-                f"{', '.join(names_left)} and {', '.join(names_right)}",
-            )
-        found = self._narrow(
-            found, bool(self.only_left or names_left), bool(self.only_right or names_right)
-        )
-        return self._doubt_entailment(found)
+        names_left = self._names_missing(self.left, self.right)
+        names_right = self._names_missing(self.right, self.left)
+        left_has_more = bool(self.only_left or names_left)
+        right_has_more = bool(self.only_right or names_right)
+        return self._doubt_entailment(self._narrow(found, left_has_more, right_has_more))
+
+    def _is_short(self) -> bool:
+        """Neither is a long note, in which one "will" says little about the whole."""
+        return max(len(self.left.words), len(self.right.words)) <= 25
+
+    def _conflicting_values(self) -> bool:
+        """Each has one value of one measure that the other lacks: the same said of two amounts."""
+        if len(self.only_left) != 1 or len(self.only_right) != 1:
+            return False
+        a, b = self.only_left[0], self.only_right[0]
+        return (a.kind, a.unit) == (b.kind, b.unit) and a.kind in ("quantity", "money", "percent")
 
     def _narrow(self, found: Assessment, left_has_more: bool, right_has_more: bool) -> Assessment:
-        """The one with more must not be absorbed."""
-        if left_has_more and right_has_more:
-            return _drop(found, "each-has-more", "each says something that the other lacks")
-        if left_has_more and found.relation is not Relation.LEFT_ENTAILS_RIGHT:
-            if found.relation is Relation.RIGHT_ENTAILS_LEFT:
-                return _drop(found, "each-has-more", "each says something that the other lacks")
+        """The one with a name or value more must not be absorbed."""
+        absorbs_left = found.relation is Relation.RIGHT_ENTAILS_LEFT
+        absorbs_right = found.relation is Relation.LEFT_ENTAILS_RIGHT
+        more_than_it_may = (
+            (left_has_more and right_has_more)
+            or (left_has_more and absorbs_left)
+            or (right_has_more and absorbs_right)
+        )
+        if more_than_it_may:
             return replace(
                 found,
-                relation=Relation.LEFT_ENTAILS_RIGHT,
-                because=(*found.because, "the left one carries a name or value more"),
+                review_only=True,
+                because=(*found.because, "but a name or value of one is not found in the other"),
             )
-        if right_has_more and found.relation is not Relation.RIGHT_ENTAILS_LEFT:
-            if found.relation is Relation.LEFT_ENTAILS_RIGHT:
-                return _drop(found, "each-has-more", "each says something that the other lacks")
+        if found.relation is Relation.EQUIVALENT and (left_has_more or right_has_more):
+            richer = self.left if left_has_more else self.right
             return replace(
                 found,
-                relation=Relation.RIGHT_ENTAILS_LEFT,
-                because=(*found.because, "the right one carries a name or value more"),
+                keep=richer.fact.id,
+                because=(*found.because, "one of them carries a name or value more"),
             )
         return found
 
     def _doubt_entailment(self, found: Assessment) -> Assessment:
         a, b = self.left.modality, self.right.modality
         doubts = []
+        if _is_planned(self.left) != _is_planned(self.right):
+            doubts.append("one of them speaks of a plan")
+        if self._mood_differs():
+            doubts.append("one of them is a question, hearsay or hypothetical")
         if (a.negations > 0) != (b.negations > 0):
             doubts.append("one of them is negated")
         if a.ended != b.ended:
@@ -417,14 +460,9 @@ class _Pair:
             return found
         return replace(found, review_only=True, because=(*found.because, *doubts))
 
-    def _modality_differs(self) -> bool:
+    def _mood_differs(self) -> bool:
         a, b = self.left.modality, self.right.modality
-        return (a.question, a.reported, a.hypothetical, a.plan or a.future) != (
-            b.question,
-            b.reported,
-            b.hypothetical,
-            b.plan or b.future,
-        )
+        return (a.question, a.reported, a.hypothetical) != (b.question, b.reported, b.hypothetical)
 
     def _names_missing(self, of: Reading, other: Reading) -> list[str]:
         return sorted(name for name in of.names if not self._is_named(name, of, other))
@@ -468,6 +506,10 @@ class _Pair:
 
 def _is_planned(reading: Reading) -> bool:
     return reading.modality.plan or reading.modality.future or reading.behaviour.planned
+
+
+def _ask(found: Assessment, because: str) -> Assessment:
+    return replace(found, review_only=True, because=(*found.because, because))
 
 
 def _drop(found: Assessment, reason: str, because: str) -> Assessment:

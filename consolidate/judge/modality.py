@@ -50,7 +50,7 @@ def _cue(words: str) -> re.Pattern[str]:
 
 
 _PLAN: Final = _cue(
-    r"plans?\b(?! is\b)|planning|planned|intends?\b|we intend|going to|wants? to|hopes? to|"
+    r"plans? (?:to|for|on)\b|plan:|planning|planned|intends?\b|going to|wants? to|hopes? to|"
     r"considering|thinking (?:of|about)|would like|proposals?\b|proposed|suggest(?:s|ed)?\b|"
     r"to-?do\b|aims? to|wishes? to|dreams? of|looking (?:into|for)"
 )
@@ -60,12 +60,13 @@ _HYPOTHETICAL: Final = _cue(
     r"in case\b|unless\b|not sure"
 )
 _REPORTED: Final = _cue(
-    r"sa(?:id|ys) (?:that|he|she|they|:)|told (?:us|me|her|him|them)|according to|claims?\b|"
-    r"claimed|rumou?rs?\b|heard that|apparently|reportedly|supposedly|thinks? that|believes?\b|"
+    r"sa(?:id|ys) (?:that|he|she|they)|told (?:us|me|her|him|them)|according to|claims?\b|"
+    r"claimed|rumou?rs?\b|heard that|apparently|reportedly|supposedly|"
     r"(?:page|site|post|article|blog|vendor|forum) says"
 )
 _PAST: Final = _cue(
-    r"used to\b|formerly|previously|back (?:in|then)|once (?:lived|worked|was)|in the past|"
+    r"used to\b|formerly|previously|back (?:in|then)|once (?:lived|worked|was)|"
+    r"in the past\b(?! tense)|"
     r"at the time|ex-\w+|former\b|until (?:19|20)\d\d|originally"
 )
 _NOW: Final = _cue(r"now\b|these days|nowadays|today\b|currently|since then|meanwhile")

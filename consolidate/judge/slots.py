@@ -38,7 +38,7 @@ CUES: Final[Mapping[str, tuple[Cardinality, str]]] = {
     "memory-limit": ("one", r"\bmemory (?:limit|per)\b"),
     "on-call": ("one", r"\bon[- ]call\b"),
     "appointment": ("one", r"\b(appointment|meeting|standup|talk|party|demo)\b"),
-    "allergy": ("many", r"\ballerg\w+"),
+    "allergy": ("many", r"\ballergic to\b|\ballergies\b"),
     "age": ("one", r"\b(years old|age:?|turned \d+)\b"),
     "name": ("one", r"\b(name is|is called|named)\b"),
     "marital-status": ("one", r"\b(married|divorced|single|engaged|widowed)\b"),

@@ -55,6 +55,11 @@ _UNITS: Final = {
     "h": ("s", 3600.0), "hr": ("s", 3600.0), "hrs": ("s", 3600.0), "hour": ("s", 3600.0),
     "hours": ("s", 3600.0), "day": ("s", 86400.0), "days": ("s", 86400.0),
     "week": ("s", 604800.0), "weeks": ("s", 604800.0),
+    "chilometri": ("m", 1e3), "kilometer": ("m", 1e3), "kilomètres": ("m", 1e3),
+    "kilómetros": ("m", 1e3), "metri": ("m", 1.0), "metros": ("m", 1.0), "mètres": ("m", 1.0),
+    "stunden": ("s", 3600.0), "stunde": ("s", 3600.0), "ore": ("s", 3600.0),
+    "heures": ("s", 3600.0), "horas": ("s", 3600.0), "minuten": ("s", 60.0),
+    "minuti": ("s", 60.0), "minutos": ("s", 60.0), "tage": ("s", 86400.0),
     # a month is no fixed number of seconds; months and years convert only to each other
     "month": ("month", 1.0), "months": ("month", 1.0), "year": ("month", 12.0),
     "years": ("month", 12.0),
@@ -132,6 +137,8 @@ _WORD_NUMBER: Final = re.compile(
     r"\b(" + "|".join(_WORDS) + r")\b(?:[- ]([A-Za-z]+)\b)?", re.IGNORECASE
 )
 
+_SINGULAR: Final = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+
 _NUMBERED: Final = re.compile(
     r"\b(?:tickets?|issues?|pr|mr|build|invoice|order|case|bug|job|incident|batch|lot|shop|store|"
     r"unit|apartment|apt|flat|room|flight|bus|tram|line|platform|gate|page|chapter|section|"
@@ -198,7 +205,7 @@ def _from_number(match: re.Match[str]) -> tuple[str, str, str]:
         return ("identifier", "", match["amount"])
     if len(unit) <= 3 and match["unit"]:
         unit = match["unit"]  # in short units the case counts: mW is not MW
-    noun = "" if unit.casefold() in _STOP_UNITS else unit.removesuffix("s")
+    noun = "" if unit.casefold() in _STOP_UNITS else _SINGULAR.get(unit, unit.removesuffix("s"))
     return ("number", noun, _canonical(amount))
 
 

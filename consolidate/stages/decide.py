@@ -161,7 +161,8 @@ def _moved(
         relation = found.relation
         if left > right:
             left, right, relation = right, left, turned.get(relation, relation)
-        kept[left, right] = replace(found, left=left, right=right, relation=relation)
+        keep = moved.get(found.keep, "") if found.keep else ""
+        kept[left, right] = replace(found, left=left, right=right, relation=relation, keep=keep)
     return kept
 
 
@@ -308,7 +309,10 @@ class _Decider:
             return None  # said again after something else held: not the same spell
         if self.class_of[b.id] in self.rivals[self.class_of[a.id]]:
             return None  # one of them once superseded the other
-        if found.relation is Relation.EQUIVALENT:
+        if found.keep:
+            richer = self.class_of[a.id] == self.class_of[found.keep]
+            stays, goes = (a, b) if richer else (b, a)
+        elif found.relation is Relation.EQUIVALENT:
             stays, goes = sorted((a, b), key=_preference)
         elif (found.relation is Relation.LEFT_ENTAILS_RIGHT) == (self.class_of[a.id] == found.left):
             stays, goes = a, b

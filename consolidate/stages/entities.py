@@ -38,7 +38,7 @@ def entities(
         answers = dict(zip(part, found, strict=True))
         fresh = {key: tuple(m) for key, m in answers.items() if m is not None}
         store.save_mentions(fresh, extractor.identity)
-        known.update({key: () for key in part} | fresh)
+        known.update(dict.fromkeys(part, ()) | fresh)
         tally.model_calls += len(part)
         tally.failures += len(part) - len(fresh)
     return {fact.id: known[fact.content_hash] for fact in facts}

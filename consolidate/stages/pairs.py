@@ -62,7 +62,7 @@ def nearest(queries: Vectors, base: Vectors, k: int) -> tuple[npt.NDArray[np.int
     n = len(base)
     k = min(k, n)
     if k == 0 or len(queries) == 0:
-        return np.zeros((len(queries), 0), dtype=np.intp), np.zeros((len(queries), 0), np.float32)
+        return np.zeros((len(queries), k), dtype=np.intp), np.zeros((len(queries), k), np.float32)
     blocks = -(-n // _BLOCK)
     padded = np.zeros((blocks * _BLOCK, base.shape[1]), dtype=np.float32)
     padded[:n] = base
@@ -75,6 +75,9 @@ def nearest(queries: Vectors, base: Vectors, k: int) -> tuple[npt.NDArray[np.int
         if blocks > k:
             maxima = slab.reshape(len(slab), blocks, _BLOCK).max(axis=2)
             best = np.argpartition(-maxima, k - 1, axis=1)[:, :k]
+            least = np.take_along_axis(maxima, best, axis=1).min(axis=1)
+            tied = np.flatnonzero((maxima >= least[:, None]).sum(axis=1) > k)
+            best[tied] = np.argsort(-maxima[tied], axis=1, kind="stable")[:, :k]
             columns = (best[:, :, None] * _BLOCK + np.arange(_BLOCK)).reshape(len(slab), -1)
             columns.sort(axis=1)
         else:

@@ -50,6 +50,23 @@ class Report:
         """Texts and pairs that models judged in this run."""
         return sum(stage.model_calls for stage in self.stages)
 
+    @property
+    def spent(self) -> dict[str, int]:
+        """What language models cost over all stages: calls, tokens and the like; often nothing."""
+        total: Counter[str] = Counter()
+        for stage in self.stages:
+            if "calls" in stage.detail:
+                total.update({k: n for k, n in stage.detail.items() if k != "cut"})
+        return dict(total)
+
+    @property
+    def cost(self) -> str:
+        """`spent` in one line; empty if no language model was asked."""
+        if not (spent := self.spent):
+            return ""
+        words = f"language models: {spent['calls']} calls, {spent.get('tokens_in', 0)} tokens in"
+        return f"{words}, {spent.get('tokens_out', 0)} out"
+
     def lines(self) -> list[str]:
         """The report as plain text."""
         if self.nothing_new:
@@ -61,6 +78,8 @@ class Report:
         ]
         if self.cut:
             text.append(f"{self.cut} pairs are left for the next run")
+        if self.cost:
+            text.append(self.cost)
         what = f"applied as {self.run}" if self.applied else "nothing applied"
         text.append(f"{self.model_calls} model calls in {self.seconds:.1f} s; {what}")
         return text

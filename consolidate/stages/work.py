@@ -38,7 +38,7 @@ class Tally:
     _before: dict[str, int] = field(default_factory=dict)
 
     def meter(self, model: object) -> None:
-        """Add to `detail` what a model counts from now on, if it keeps a `usage` (calls, tokens)."""
+        """Add to `detail` what a model counts from now on, if it keeps a `usage`: calls, tokens."""
         self._usage = getattr(model, "usage", None)
         self._before = self._usage.counts() if self._usage is not None else {}
 
