@@ -64,7 +64,9 @@ def check_up(settings: Settings, *, now: datetime) -> Iterator[Check]:
     yield _folder(path)
     yield _space(path)
     yield from _models(settings)
+    yield from _fetched()
     yield from _database(path, now)
+    yield from _vectors(settings)
 
 
 def _python() -> Check:
@@ -123,7 +125,11 @@ def _space(path: Path) -> Check:
 def _models(settings: Settings) -> Iterator[Check]:
     from consolidate import backends
 
-    options = backends.Options(threads=settings.threads)
+    try:
+        options = backends.Options.of(settings)
+    except ConsolidateError as error:
+        yield _fail("models", str(error), "change it in the settings")
+        return
     tests: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("embedder", settings.embedder, lambda: _embed(settings.embedder, options)),
         ("extractor", settings.extractor, lambda: _extract(settings.extractor, options)),
@@ -136,6 +142,60 @@ def _models(settings: Settings) -> Iterator[Check]:
             yield _fail(role, f"{spec}: {error}", f"set another one with --set {role}=...")
         except Exception as error:
             yield _fail(role, f"{spec}: {error!r}", "install the models again")
+
+
+def _fetched() -> Iterator[Check]:
+    """Whether the fetched models are what they should be, byte for byte."""
+    from consolidate.shelf import Shelf
+
+    shelf = Shelf()
+    try:
+        names, unchecked = shelf.names(), shelf.unchecked()
+    except (ConsolidateError, OSError) as error:
+        yield _fail("model files", str(error), f"look at {shelf.folder}")
+        return
+    sound = 0
+    for name in names:
+        try:
+            problems = shelf.problems(name)
+        except (ConsolidateError, OSError) as error:
+            problems = [str(error)]
+        if problems:
+            remedy = f"get it again with: consolidate models fetch {name}"
+            yield _fail("model files", f"{name}: {'; '.join(problems)}", remedy)
+        else:
+            sound += 1
+    for name in unchecked:
+        remedy = f"check what was put there with: consolidate models verify {name}"
+        yield _warn("model files", f"{name} in {shelf.folder} was never checked", remedy)
+    for name in shelf.unfinished():
+        remedy = f"go on with: consolidate models fetch {name}; or consolidate models remove {name}"
+        yield _warn("model files", f"the fetch of {name} was cut", remedy)
+    if sound == len(names):
+        found = f"{sound} fetched, all digests right" if sound else "none fetched"
+        yield _ok("model files", f"{found}, {shelf.folder}")
+
+
+def _vectors(settings: Settings) -> Iterator[Check]:
+    """Whether the store's vectors are those of the embedder in use."""
+    from consolidate import backends
+    from consolidate.store import Store
+
+    if not settings.database.exists():
+        return
+    try:
+        model = backends.resolve_embedder(settings.embedder)
+        with Store.open(settings.database, create=False, read_only=True) as store:
+            bound, staged = store.embedding_model(), store.staged_vectors()
+    except ConsolidateError:
+        return  # another line says so
+    for name, count in staged.items():
+        detail = f"a change to {name} was begun, {count} vectors are there"
+        yield _warn("vectors", detail, "go on, or back, with: consolidate models use NAME")
+    if bound is not None and bound[0] != model.identity:
+        detail = f"the store has those of {bound[0]}, the settings name {model.identity}"
+        remedy = f"change the store with: consolidate models use {settings.embedder}"
+        yield _fail("vectors", detail, f"{remedy}; or the settings back")
 
 
 def _embed(spec: str, options: Options) -> str:

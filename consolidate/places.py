@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["config_folder", "data_folder", "default_database", "state_folder"]
+__all__ = ["config_folder", "data_folder", "default_database", "models_folder", "state_folder"]
 
 _APP = "consolidate"
 
@@ -33,6 +33,13 @@ def state_folder(environ: Mapping[str, str] | None = None) -> Path:
 def default_database(environ: Mapping[str, str] | None = None) -> Path:
     """Give the database that is used when none is named."""
     return data_folder(environ) / "memory.db"
+
+
+def models_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Give the folder for fetched models: `CONSOLIDATE_MODELS`, or one in the data folder."""
+    env = os.environ if environ is None else environ
+    named = env.get("CONSOLIDATE_MODELS", "")
+    return Path(named).expanduser().absolute() if named else data_folder(environ) / "models"
 
 
 def _folder(environ: Mapping[str, str] | None, *, xdg: str, unix: str, windows: str) -> Path:

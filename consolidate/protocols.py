@@ -8,15 +8,15 @@ equal results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from consolidate.types import Mention, Verdict
+from consolidate.types import Completion, Mention, Prompt, Verdict
 
-__all__ = ["ContradictionClassifier", "Embedder", "EntityExtractor"]
+__all__ = ["ContradictionClassifier", "Embedder", "EntityExtractor", "LanguageModel"]
 
 
 @runtime_checkable
@@ -73,4 +73,28 @@ class ContradictionClassifier(Protocol):
         Returns:
             One verdict a pair, probabilities as the model gave them, no threshold. A pair that
             can't be judged has `failure` set and no scores; it never raises for a single item.
+        """
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Answers prompts with JSON. `consolidate.backends.llm` makes the roles above out of one.
+
+    The one exception to equal results for equal identities: asked twice, a language model may
+    answer differently. Callers keep the first answer.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Model, and endpoint if it is not the usual one, e.g. `ollama:qwen3:4b`. Never a key."""
+
+    def complete(self, prompts: Sequence[Prompt], schema: Mapping[str, Any]) -> list[Completion]:
+        """Answer prompts, each by itself.
+
+        Returns:
+            One completion a prompt: a value that fits the JSON schema, or `failure`. Text around
+            JSON, cut JSON and near misses are failures; nothing is guessed.
+
+        Raises:
+            BackendError: No prompt can be answered (no server, refused key, unknown model).
         """

@@ -6,9 +6,11 @@ came from. This module knows nothing of files and precedence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 __all__ = ["READERS", "RULES", "Profile"]
@@ -77,6 +79,34 @@ def _number(low: float, high: float) -> Callable[[Any], float]:
     return check
 
 
+def _address(value: Any) -> str:
+    """Check an address. What is wrong with it is not shown: it may hold a password."""
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
+        raise ValueError("must be an http or https address such as 'http://localhost:8000/v1'")
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ValueError("must be an http or https address such as 'http://localhost:8000/v1'")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(
+            "must be an address without user name, password and query; keys belong in the "
+            "environment"
+        )
+    return value.rstrip("/")
+
+
+def _variable(value: Any) -> str:
+    """Check the name of an environment variable. It is not shown: somebody may paste a key."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", value):
+        return value
+    raise ValueError(
+        "must be the name of an environment variable such as 'OPENAI_API_KEY', not the key itself"
+    )
+
+
 def _optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else check(value)
 
@@ -112,6 +142,14 @@ RULES: Mapping[str, Callable[[Any], Any]] = {
     "threads": _whole(0),
     "lease_seconds": _number(1, 86_400),
     "slots": _slot_table,
+    "llm_base_url": _optional(_address),
+    "llm_key_variable": _optional(_variable),
+    "llm_timeout": _number(0.01, 3600),
+    "llm_retries": _whole(0),
+    "llm_concurrency": _whole(1),
+    "llm_batch": _whole(1),
+    "llm_max_calls": _whole(0),
+    "llm_max_tokens": _whole(0),
 }
 
 
@@ -153,6 +191,12 @@ READERS: Mapping[str, Callable[[str], Any]] = {
             "pair_budget",
             "threads",
             "lease_seconds",
+            "llm_timeout",
+            "llm_retries",
+            "llm_concurrency",
+            "llm_batch",
+            "llm_max_calls",
+            "llm_max_tokens",
         ),
         _read_number,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
@@ -41,6 +42,7 @@ def start() -> Iterator[Start]:
     def start_one(
         code: str, *arguments: object, before: tuple[str, ...] = (), path: Path | None = None
     ) -> subprocess.Popen[str]:
+        inherited = filter(None, [os.environ.get("PYTHONPATH")])
         folders = [TESTS.parent, TESTS, *([path] if path else [])]
         child = subprocess.Popen(
             [
@@ -55,7 +57,10 @@ def start() -> Iterator[Start]:
             stderr=subprocess.PIPE,
             encoding="utf-8",
             cwd=TESTS.parent,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(map(str, reversed(folders)))},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([*map(str, reversed(folders)), *inherited]),
+            },
         )
         children.append(child)
         return child
@@ -89,7 +94,7 @@ def filled(path: Path, count: int = FACTS) -> Path:
     return path
 
 
-# -- killed ----------------------------------------------------------------------------------------
+# -- killed --------------------------------------------------------------------------------------
 
 STEP_BY_STEP = """
     import os, signal
@@ -155,7 +160,14 @@ def test_a_run_killed_at_twenty_moments_leaves_the_store_before_or_after(
 def facts_of(store: Store) -> list[tuple[str, ...]]:
     """The content that runs change, without the ids of runs, which are drawn by chance."""
     facts = [
-        (f.id, f.status, str(f.superseded_by), str(f.merged_into), str(f.valid_to), str(f.encounters))
+        (
+            f.id,
+            f.status,
+            str(f.superseded_by),
+            str(f.merged_into),
+            str(f.valid_to),
+            str(f.encounters),
+        )
         for f in store.facts(statuses=None)
     ]
     return [
@@ -165,7 +177,7 @@ def facts_of(store: Store) -> list[tuple[str, ...]]:
     ]
 
 
-# -- side by side ------------------------------------------------------------------------------------
+# -- side by side --------------------------------------------------------------------------------
 
 WAITING = """
     class Waiting(Classifier):
@@ -254,7 +266,7 @@ def test_the_lease_of_a_killed_run_is_no_obstacle(tmp_path: Path, start: Start) 
         assert Memory(store).run().receipt is not None
 
 
-# -- offline -----------------------------------------------------------------------------------------
+# -- offline -------------------------------------------------------------------------------------
 
 NO_SOCKETS = """
 import socket
@@ -277,7 +289,7 @@ BUNDLED = """
         socket.create_connection(("127.0.0.1", 9), timeout=1).close()
     except (AssertionError, OSError) as error:
         say("blocked", type(error).__name__)
-    settings = Settings()
+    settings = Settings(classifier=sys.argv[2])
     with Store.open(sys.argv[1]) as store:
         outcome = pipeline.run(store, Backends.load(settings), settings, now=NOW)
         say("judged", outcome.report.model_calls)
@@ -285,15 +297,20 @@ BUNDLED = """
 """
 
 
-def needs_models() -> None:
+def bundled_classifier() -> str:
+    """The bundled models are asked where they are installed, the embedder at the least."""
     from consolidate.backends import Backends
     from consolidate.errors import BackendError
     from consolidate.settings import Settings
 
-    try:
-        Backends.load(Settings())
-    except BackendError as error:
-        pytest.skip(f"the bundled models are not installed: {error}")
+    for classifier in (Settings().classifier, "fake"):
+        try:
+            Backends.load(Settings(classifier=classifier))
+        except BackendError as error:
+            reason = str(error)
+        else:
+            return classifier
+    pytest.skip(f"the bundled models are not installed: {reason}")
 
 
 def small(path: Path) -> Path:
@@ -305,11 +322,11 @@ def small(path: Path) -> Path:
 
 
 def test_no_socket_is_opened_in_a_run(tmp_path: Path, start: Start) -> None:
-    needs_models()
+    classifier = bundled_classifier()
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(NO_SOCKETS, encoding="utf-8")
-    child = start(BUNDLED, small(tmp_path / "memory.db"), path=folder)
+    child = start(BUNDLED, small(tmp_path / "memory.db"), classifier, path=folder)
     out, err = child.communicate(timeout=120)
     assert child.returncode == 0, err
     assert out.splitlines()[0] == "blocked AssertionError"
@@ -317,16 +334,16 @@ def test_no_socket_is_opened_in_a_run(tmp_path: Path, start: Start) -> None:
 
 
 def test_a_run_needs_no_network(tmp_path: Path, start: Start) -> None:
-    needs_models()
+    classifier = bundled_classifier()
     unshare = shutil.which("unshare")
     if unshare is None:
         pytest.skip("unshare is not there")
-    command = (unshare, "--net")
+    command: tuple[str, ...] = (unshare, "--net")
     if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
         command = (unshare, "--user", "--map-root-user", "--net")
         if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
             pytest.skip("this machine gives out no network namespaces")
-    child = start(BUNDLED, small(tmp_path / "memory.db"), before=command)
+    child = start(BUNDLED, small(tmp_path / "memory.db"), classifier, before=command)
     out, err = child.communicate(timeout=120)
     assert child.returncode == 0, err
     assert out.splitlines()[0].startswith("blocked ")

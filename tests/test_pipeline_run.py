@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from builders import NOW, day, said
 from hypothesis import given, settings
@@ -130,7 +131,8 @@ def test_a_second_run_on_200_facts_asks_no_model_and_writes_no_row(memory: Make)
     calls, rows, before = it.calls, it.store.rows_written(), it.dump()
     outcome = it.run()
     assert outcome.nothing_new
-    assert outcome.plan is outcome.receipt is None
+    assert outcome.plan is None
+    assert outcome.receipt is None
     assert outcome.report.lines() == [
         "default: nothing new since the last run; 0 model calls, 0 rows written"
     ]
@@ -142,8 +144,7 @@ def test_a_second_run_on_200_facts_asks_no_model_and_writes_no_row(memory: Make)
 class FastEmbedder(FakeEmbedder):
     """Vectors from the number in each text: texts of one number are equal, others far apart."""
 
-    def embed(self, texts: object) -> np.ndarray:  # type: ignore[type-arg, override]
-        assert isinstance(texts, list)
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         self.items += len(texts)
         numbers = [int(text.split()[1][1:-1]) for text in texts]
         vectors = np.random.default_rng(3).standard_normal((8500, 64)).astype(np.float32)[numbers]
@@ -152,7 +153,10 @@ class FastEmbedder(FakeEmbedder):
 
 def test_a_second_run_on_10000_facts_asks_no_model_and_writes_no_row(memory: Make) -> None:
     it = memory(
-        *(said(f"room r{n % 8500}x holds {'oak' if n < 8500 else 'tin'}", n) for n in range(10_000)),
+        *(
+            said(f"room r{n % 8500}x holds {'oak' if n < 8500 else 'tin'}", n)
+            for n in range(10_000)
+        ),
         settings=replace(FAKE_SETTINGS, neighbours=1, similarity_floor=0.9),
     )
     it.embedder = FastEmbedder()
@@ -476,6 +480,16 @@ def test_rejecting_leaves_both_and_never_asks_again(memory: Make) -> None:
         pipeline.accept(it.store, review, keep="red-car", now=NOW)
 
 
+def test_a_rejected_pair_says_nothing_of_what_is_said_later(memory: Make) -> None:
+    it, review = one_review(memory)
+    pipeline.reject(it.store, review, now=NOW)
+    it.add(said("Ada drives a red car.", 5, id="red-later"))  # a repeat joins its text
+    assert brief(it.run().plan) == {("merge", "red-later", "red-car")}
+    assert len(it.store.facts()) == 3
+    it.add(said("Ada drives a green car.", 9, id="green-car"))
+    assert {f for _, f, _ in brief(it.run().plan)} == {"red-car", "blue-car"}
+
+
 def test_undo_of_a_rejection_opens_the_review_again(memory: Make) -> None:
     it, review = one_review(memory)
     before = it.dump()
@@ -523,7 +537,7 @@ def test_a_review_about_a_fact_that_went_is_out_of_date(memory: Make) -> None:
     assert it.all()["red-car"].status is FactStatus.SUPERSEDED
 
 
-# -- what happens to facts in time -----------------------------------------------------------------
+# -- what happens to facts in time ---------------------------------------------------------------
 
 
 def ends(it: Memory) -> dict[str, str | None]:
@@ -656,7 +670,7 @@ def test_a_scheduled_fact_takes_effect_when_its_time_has_come(memory: Make) -> N
     assert it.run(now=day(800)).nothing_new
 
 
-# -- settings --------------------------------------------------------------------------------------
+# -- settings ------------------------------------------------------------------------------------
 
 
 def test_merging_switched_off_asks_instead(memory: Make) -> None:
@@ -677,7 +691,7 @@ def test_superseding_switched_off_asks_instead(memory: Make) -> None:
 
 def test_thresholds_above_what_the_judge_gives_ask_instead(memory: Make) -> None:
     it = memory(said(ACME, 1, id="a"), said(GLOBEX, 5, id="b"))
-    it.settings = replace(it.settings, profile="careful")  # the fake is sure to 0.96
+    it.settings = replace(it.settings, supersede_threshold=0.99)  # the fake is sure to 0.96
     assert brief(it.run().plan) == {("review", "a", "b")}
 
 
@@ -698,7 +712,7 @@ def test_a_budget_says_what_it_left_and_the_next_runs_go_on_until_done(memory: M
     assert brief(it.plan()) == set()
 
 
-# -- failures --------------------------------------------------------------------------------------
+# -- failures ------------------------------------------------------------------------------------
 
 
 def test_a_pair_that_fails_is_counted_not_cached_and_asked_again(memory: Make) -> None:
@@ -721,15 +735,16 @@ def test_a_model_that_raises_leaves_the_store_as_it_was_and_the_lease_free(memor
     it = memory(*mixed())
     before = it.all()
 
-    def broken(texts: object) -> object:
-        raise RuntimeError("no memory left")
+    class Broken(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            raise RuntimeError("no memory left")
 
-    it.embedder.embed = broken  # type: ignore[method-assign, assignment]
+    it.embedder = Broken()
     with pytest.raises(RuntimeError, match="no memory left"):
         it.run()
     assert it.all() == before
     assert it.store.check() == []
-    del it.embedder.embed  # type: ignore[method-assign]
+    it.embedder = FakeEmbedder()
     assert it.run().receipt is not None
 
 
@@ -747,7 +762,7 @@ def test_another_embedder_is_refused_with_the_way_out(memory: Make) -> None:
     assert brief(it.run().plan) == set()
 
 
-# -- the funnel ------------------------------------------------------------------------------------
+# -- the funnel ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -788,13 +803,19 @@ def test_a_stored_plan_is_the_one_that_was_applied(memory: Make, tmp_path: Path)
     assert it.store.plan("last") == plan
 
 
-# -- whatever comes in -----------------------------------------------------------------------------
+# -- whatever comes in ---------------------------------------------------------------------------
 
-TEXTS = ("Mia likes one", "Mia likes two", "Mia likes three so", "Mia likes four so", "Mia likes tea")
+TEXTS = (
+    "Mia likes one",
+    "Mia likes two",
+    "Mia likes three so",
+    "Mia likes four so",
+    "Mia likes tea",
+)
 ALL_PAIRS = replace(FAKE_SETTINGS, neighbours=20, similarity_floor=-1.0, pairs_per_fact=50)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_whatever_comes_in_each_run_leaves_nothing_to_do_and_can_be_undone(
     rng: random.Random,
@@ -825,4 +846,4 @@ def test_whatever_comes_in_each_run_leaves_nothing_to_do_and_can_be_undone(
         if outcome.receipt is not None and outcome.receipt.run:
             it.undo(outcome.receipt.run)
             assert it.dump() == before
-            assert brief(it.run().plan) == set()
+            assert not brief(it.run().plan) & brief(outcome.plan)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, cast
 
+from consolidate.backends.llm.limits import LlmOptions
 from consolidate.errors import BackendError, ConsolidateError, InputError
 from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
 
@@ -44,8 +45,18 @@ _BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
         "fake": dict.fromkeys(
             ("embedder", "extractor", "classifier"), "consolidate.backends.fake"
         ),
+        "ollama": dict.fromkeys(
+            ("embedder", "extractor", "classifier"), "consolidate.backends.llm.ollama"
+        ),
+        "openai": dict.fromkeys(
+            ("embedder", "extractor", "classifier"), "consolidate.backends.llm.openai"
+        ),
+        "anthropic": dict.fromkeys(
+            ("extractor", "classifier"), "consolidate.backends.llm.anthropic"
+        ),
     }
 )  # fmt: skip
+_SERVED: Final = frozenset({"ollama", "openai", "anthropic"})
 _PROTOCOLS: Final[Mapping[Role, type]] = MappingProxyType(
     {
         "embedder": Embedder,
@@ -63,6 +74,26 @@ class Options:
     """Threads to compute on; 0 is the number of cores, at most 4."""
     known: tuple[str, ...] = ()
     """Extractors: names and aliases that count as names wherever they stand."""
+    llm: LlmOptions = field(default_factory=LlmOptions)
+    """Language models: where they are and what they may cost."""
+
+    @classmethod
+    def of(cls, settings: BackendSettings, *, known: Iterable[str] = ()) -> Options:
+        """What the settings tell all backends of a run.
+
+        Raises:
+            InputError: One address is given for the servers of two backends.
+        """
+        llm = LlmOptions.of(settings)
+        specs = (settings.embedder, settings.extractor, settings.classifier)
+        served = sorted({spec.strip().partition(":")[0] for spec in specs} & _SERVED)
+        for name, given in (("llm_base_url", llm.base_url), ("llm_key_variable", llm.key_variable)):
+            if given is not None and len(served) > 1:
+                raise InputError(
+                    f"{name} can't serve {' and '.join(served)} at the same time: leave it out and "
+                    "set each one's own environment variable"
+                )
+        return cls(threads=settings.threads, known=tuple(known), llm=llm)
 
 
 class BackendSettings(Protocol):
@@ -126,7 +157,7 @@ class Backends:
     @classmethod
     def load(cls, settings: BackendSettings, *, known: Iterable[str] = ()) -> Backends:
         """Resolve the three names in `settings`. Files are checked, no session is made yet."""
-        options = Options(threads=settings.threads, known=tuple(known))
+        options = Options.of(settings, known=known)
         return cls(
             embedder=resolve_embedder(settings.embedder, options=options),
             extractor=resolve_extractor(settings.extractor, options=options),
@@ -141,6 +172,11 @@ class Backends:
             "extractor": self.extractor.identity,
             "classifier": self.classifier.identity,
         }
+
+    def begin_run(self) -> None:
+        """Tell models that count what a run costs that one begins."""
+        for model in (self.embedder, self.extractor, self.classifier):
+            getattr(model, "begin_run", lambda: None)()
 
     def knowing(self, names: Iterable[str]) -> Backends:
         """These backends with an extractor that also knows `names`, if it can be told names.

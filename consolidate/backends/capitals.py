@@ -19,6 +19,9 @@ from consolidate.backends.spans import HIGH, LOW, Busy, Span, without_ending
 __all__ = ["capitalised"]
 
 _WORD: Final = re.compile(r"(?<!\w)[^\W\d_](?:\w|(?<=\w)[\u0300-\u036f])*(?:['’\u2010-][^\W_]\w*)*")
+_ELISION: Final = re.compile(
+    r"(?:[cdjlmnst]|qu|dell|dall|nell|all|un)['’](?=[^\W\d_])", re.IGNORECASE
+)
 _SENTENCE_END: Final = frozenset('.!?:;…•*|>\n"“„«‘([{–—-')
 _BEFORE_NOUN: Final = re.compile(
     r"(?:der|die|das|den|dem|des|(?:k?ein|mein|dein|sein|ihr|unser|jed|dies|welch|all)(?:e[mnrs]?)?"
@@ -41,7 +44,7 @@ def capitalised(text: str, taken: Busy) -> Iterator[Span]:
     capitals = sum(w[0].isupper() for w in long_words)
     # In a heading every word is written as if it began a sentence.
     heading = len(long_words) > 4 and capitals > 0.7 * len(long_words)
-    german = sum(w.casefold() in lexicon.GERMAN for w in long_words) >= 2
+    german = _is_german([text[a:b].casefold() for a, b in words])
     run: list[_Part] = []
     for index, (start, end) in enumerate(words):
         part = _part(text, start, end, begins=heading or _begins(text, start))
@@ -62,6 +65,10 @@ def capitalised(text: str, taken: Busy) -> Iterator[Span]:
     yield from _name_in(text, run, german=german)
 
 
+def _is_german(words: Sequence[str]) -> bool:
+    return words[0] in lexicon.GERMAN_OPENINGS or sum(w in lexicon.GERMAN for w in words) >= 2
+
+
 @dataclass(frozen=True)
 class _Part:
     """A word that may belong to a name."""
@@ -74,7 +81,9 @@ class _Part:
     """At the start of a sentence, where a capital says little."""
     closed: bool
     """A possessive: the name ends here."""
-    leading: bool = False
+    initial: bool
+    """One letter with a stop."""
+    leading: bool
     """A particle that may begin a surname."""
 
 
@@ -101,6 +110,7 @@ def _part(text: str, start: int, end: int, *, begins: bool) -> _Part:
         capital=word[0].isupper() or word[0].istitle(),
         begins=begins,
         closed=closed,
+        initial=len(word) == 1 and text[end : end + 1] == ".",
         leading=word in lexicon.LEADING,
     )
 
@@ -150,7 +160,7 @@ def _name_in(text: str, run: Sequence[_Part], *, german: bool) -> Iterator[Span]
     while parts and not parts[-1].capital:
         parts.pop()
     cut_at = next((i for i, p in enumerate(parts) if p.word in lexicon.BETWEEN), None)
-    if cut_at is not None and _is_role(parts[0]):
+    if cut_at and _is_role(parts[cut_at - 1]):
         # "CEO of Acme" names a person's role, and Acme.
         yield from _name_in(text, parts[:cut_at], german=german)
         yield from _name_in(text, parts[cut_at + 1 :], german=german)
@@ -194,13 +204,21 @@ def _unnamed(part: _Part, rest: Sequence[_Part]) -> bool:
         return not part.leading
     if rest and word in lexicon.WORDY_NAMES:
         return not rest[0].capital or _everyday(rest[0].word.casefold())
-    if word in lexicon.NEVER:
+    if word in lexicon.NEVER or _elided(part.word):
         return True
-    if not part.begins or len(part.word) == 1:
+    if not part.begins or part.initial:
         return False
+    if len(part.word) == 1:
+        return True
     if rest and (word in lexicon.STARTERS or word in lexicon.TITLES):
         return False
     return _everyday(word) and not (word in lexicon.ACRONYMS and part.word.isupper())
+
+
+def _elided(word: str) -> bool:
+    """L'atelier, D'accord, but not L'Oréal."""
+    sign = _ELISION.match(word)
+    return sign is not None and word[sign.end()].islower()
 
 
 def _everyday(word: str) -> bool:

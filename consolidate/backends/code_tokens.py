@@ -60,7 +60,7 @@ _KINDS: Final = (
     # Names of languages and libraries that end in a sign or hold a stop.
     (
         "name",
-        r"(?<![\w.+#])(?:[Cc]\+\+|[CFJ]\#|(?:ASP)?\.NET|Objective-C|[A-Za-z]\w*\.(?:js|ts|io|ai))"
+        r"(?<![\w.+#])(?:[Cc]\+\+|[CcFfJj]\#|(?:ASP)?\.NET|Objective-C|[A-Za-z]\w*\.(?:js|ts|io|ai))"
         r"(?![\w+#])",
     ),
     (
@@ -77,12 +77,14 @@ _KINDS: Final = (
 )  # fmt: skip
 
 _TOKEN: Final = re.compile("|".join(f"(?P<k{i}>{rule})" for i, (_, rule) in enumerate(_KINDS)))
+# Longer runs without a space are no token of any kind, and would cost quadratic time.
+_ENDLESS: Final = re.compile(r"\S{300,}")
 _TRAILING: Final = ".,;:!?)]}'\""
 
 
 def code_tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, label) of code-like tokens, left to right, not overlapping."""
-    for match in _TOKEN.finditer(text):
+    for match in _matches(text):
         kind = next(i for i in range(len(_KINDS)) if match[f"k{i}"] is not None)
         start, end = match.span("ticked") if match["ticked"] is not None else match.span()
         if _KINDS[kind][0] in ("url", "path", "email"):
@@ -90,3 +92,11 @@ def code_tokens(text: str) -> Iterator[tuple[int, int, str]]:
                 end -= 1
         if text[start:end].strip():
             yield start, end, _KINDS[kind][0]
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    begin = 0
+    for endless in _ENDLESS.finditer(text):
+        yield from _TOKEN.finditer(text, begin, endless.start())
+        begin = endless.end()
+    yield from _TOKEN.finditer(text, begin)

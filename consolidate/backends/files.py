@@ -41,7 +41,7 @@ class ModelFiles:
 
     folder: Path
     name: str
-    """From the model's own config, so that a copy in another place has the same name."""
+    """From the model's own config or manifest, so that a copy elsewhere has the same name."""
     config: Mapping[str, Any]
     """`config.json`."""
     digests: Mapping[str, str]
@@ -53,7 +53,7 @@ class ModelFiles:
 
     @classmethod
     def find(cls, model: str, *, task: str) -> ModelFiles:
-        """Open a bundled model by name (`minilm`) or a folder by path.
+        """Open a bundled or fetched model by name (`minilm`) or a folder by path.
 
         Args:
             model: What stands after `onnx:`.
@@ -69,9 +69,7 @@ class ModelFiles:
                 "'onnx' needs a model: onnx:NAME with NAME one of "
                 f"{', '.join(bundled_names()) or '(none installed)'}, or onnx:/path/to/folder"
             )
-        looks_like_path = any(mark in model for mark in "/\\~.")
-        folder = Path(model).expanduser() if looks_like_path else bundled_folder(model)
-        return cls.open(folder, task=task)
+        return cls.open(_folder_of(model), task=task)
 
     @classmethod
     def open(cls, folder: Path, *, task: str) -> ModelFiles:
@@ -95,7 +93,7 @@ class ModelFiles:
         config = read_json(folder / CONFIG)
         return cls(
             folder=folder,
-            name=_name_of(config),
+            name=_name_of(config, folder / MANIFEST),
             config=config,
             digests=digests,
             digest=_joined(digests),
@@ -171,6 +169,18 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def _folder_of(model: str) -> Path:
+    if "/" in model or "\\" in model or model.startswith(("~", ".")):
+        return Path(model).expanduser()
+    if model not in bundled_names():
+        from consolidate.shelf import ready_folder
+
+        if (fetched := ready_folder(model)) is not None:
+            return fetched
+    # Names of fetched models may have dots in them; other words with dots are paths.
+    return Path(model) if "." in model else bundled_folder(model)
+
+
 def _weights_root() -> Path | None:
     spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
@@ -193,12 +203,16 @@ def _check_manifest(
     problems: list[str] = []
     for name, entry in manifest.get("files", {}).items():
         expected, size = entry.get("sha256"), entry.get("size")
-        if name not in digests:
+        if not (folder / name).is_file():
             problems.append(f"{name} is missing")
-        elif size != sizes[name]:
-            problems.append(f"{name}: expected {size} bytes, found {sizes[name]}")
-        elif expected != digests[name]:
-            problems.append(f"{name}: expected sha256 {expected}, found {digests[name]}")
+            continue
+        # A fetched folder has files that no backend reads, such as `modules.json`.
+        found_size = sizes.get(name) or (folder / name).stat().st_size
+        found = digests.get(name) or file_digest(folder / name)
+        if size != found_size:
+            problems.append(f"{name}: expected {size} bytes, found {found_size}")
+        elif expected != found:
+            problems.append(f"{name}: expected sha256 {expected}, found {found}")
     if problems:
         raise ModelFilesError(
             f"the files in {str(folder)!r} are not those of its {MANIFEST}: {'; '.join(problems)}; "
@@ -206,10 +220,13 @@ def _check_manifest(
         )
 
 
-def _name_of(config: Mapping[str, Any]) -> str:
+def _name_of(config: Mapping[str, Any], manifest: Path) -> str:
     section = config.get("consolidate")
     own = section.get("name") if isinstance(section, dict) else None
-    candidates: Sequence[Any] = (own, config.get("_name_or_path"), config.get("model_type"))
+    # Configs from the hub name the folder of whoever trained the model, or nothing.
+    listed = read_json(manifest).get("name") if own is None and manifest.is_file() else None
+    usual = (config.get("_name_or_path"), config.get("model_type"))
+    candidates: Sequence[Any] = (own, listed, *usual)
     for value in candidates:
         if isinstance(value, str) and value.strip("/"):
             return value.strip("/").rsplit("/", 1)[-1]

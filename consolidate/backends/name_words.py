@@ -9,6 +9,7 @@ __all__ = [
     "BETWEEN",
     "FUNCTION_WORDS",
     "GERMAN",
+    "GERMAN_OPENINGS",
     "HYPHEN_ENDS",
     "LEADING",
     "NAME_BEFORE",
@@ -83,6 +84,7 @@ GERMAN: Final = frozenset(
     "der die das und ist nicht ein eine einen im mit auf für zum zur wird hat seit bei den dem "
     "des wohnt arbeitet nutzt mag trinkt".split()
 )
+GERMAN_OPENINGS: Final = frozenset(("das", "der", "ein", "eine", "ich", "mein", "meine", "wir"))
 LEADING: Final = frozenset(("van", "von", "bin", "ibn"))
 BETWEEN: Final = frozenset(("of", "&"))
 # German words after which a capital is likelier a name than a noun.

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from consolidate.cli import demo, doctor, exchange, facts, inspect, review, runs, schedule
+from consolidate.cli import (
+    demo,
+    doctor,
+    exchange,
+    facts,
+    inspect,
+    models,
+    review,
+    runs,
+    schedule,
+)
 from consolidate.cli.errors import ErrorsToExitCodes
 from consolidate.version import __version__
 
@@ -55,7 +65,7 @@ app.command()(facts.history)
 app.command()(runs.report)
 app.command()(facts.stats)
 app.command()(inspect.settings)
-app.add_typer(inspect.models, name="models")
+app.add_typer(models.app, name="models")
 app.command()(doctor.doctor)
 app.command()(schedule.schedule)
 app.command()(demo.demo)

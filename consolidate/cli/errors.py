@@ -73,7 +73,7 @@ def complain(line: str) -> None:
 def _lines(error: ConsolidateError) -> list[str]:
     if isinstance(error, SettingsError):
         return list(error.problems)
-    return [str(error)]
+    return str(error).splitlines()  # addresses and paths to copy have lines of their own
 
 
 def _os_message(error: OSError) -> str:

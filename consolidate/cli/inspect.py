@@ -1,10 +1,8 @@
-"""Commands that look at the set-up: settings, models list."""
+"""Commands that look at the set-up: settings."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import typer
 
 from consolidate.cli.common import (
     Agent,
@@ -15,16 +13,9 @@ from consolidate.cli.common import (
     Timezone,
     context,
 )
-from consolidate.cli.render import draw, heading, say, table, write_json
+from consolidate.cli.render import draw, heading, table, write_json
 
-__all__ = ["models", "settings"]
-
-models = typer.Typer(help="See which models are used.", no_args_is_help=True, rich_markup_mode=None)
-
-
-@models.callback()
-def _models() -> None:
-    """See which models are used."""
+__all__ = ["settings"]
 
 
 def settings(
@@ -59,65 +50,6 @@ def settings(
     draw(table(["setting", "value", "from"], rows))
     heading("What follows from them")
     draw(table(["what", "value"], effective.items()))
-
-
-@models.command(name="list")
-def list_models(
-    assign: Assign = None, db: Db = None, agent: Agent = None, as_json: Json = False
-) -> None:
-    """List the models in use, and the bundled ones with their files. Loads none of them."""
-    from consolidate.backends.files import bundled_names
-
-    ctx = context(db, agent, as_json, assign=assign)
-    used = [_used(role, getattr(ctx.settings, role), ctx.settings) for role in _ROLES]
-    bundled = [_bundled(name) for name in bundled_names()]
-    if as_json:
-        write_json({"models": used, "bundled": bundled})
-        return
-    rows = [(m["role"], m["spec"], m["identity"] or f"unusable: {m['problem']}") for m in used]
-    draw(table(["role", "setting", "model"], rows, grow="model"))
-    heading("Bundled")
-    if not bundled:
-        say("None: the package consolidate-weights is not installed.")
-        return
-    columns = ["name", "model", "for", "MB", "licence", "folder"]
-    files = [
-        (m["name"], m["model"], m["task"], f"{m['bytes'] / 1e6:.1f}", m["licence"], m["folder"])
-        for m in bundled
-    ]
-    draw(table(columns, files, right=["MB"]))
-
-
-_ROLES = ("embedder", "extractor", "classifier")
-
-
-def _used(role: str, spec: str, chosen: Any) -> dict[str, str | None]:
-    from consolidate import backends
-    from consolidate.errors import ConsolidateError
-
-    try:
-        options = backends.Options.of(chosen)
-        model = getattr(backends, f"resolve_{role}")(spec, options=options)
-    except ConsolidateError as error:
-        return {"role": role, "spec": spec, "identity": None, "problem": str(error)}
-    return {"role": role, "spec": spec, "identity": model.identity, "problem": None}
-
-
-def _bundled(name: str) -> dict[str, Any]:
-    from consolidate.backends.files import MANIFEST, bundled_folder, read_json
-
-    folder = bundled_folder(name)
-    manifest = read_json(folder / MANIFEST)
-    files = manifest.get("files", {})
-    return {
-        "name": name,
-        "model": manifest.get("name"),
-        "task": manifest.get("task"),
-        "licence": manifest.get("licence") or manifest.get("license"),
-        "folder": str(folder),
-        "bytes": sum(entry["size"] for entry in files.values()),
-        "sha256": {file: entry["sha256"] for file, entry in files.items()},
-    }
 
 
 def _shown(value: Any) -> str:

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 from rich.progress import TaskID as Task
 
 from consolidate.cli.render import console
 
-__all__ = ["watched"]
+__all__ = ["transferred", "watched"]
 
 _Told = Callable[[str, int, int], None]
 
@@ -25,27 +34,44 @@ def watched(as_json: bool) -> Iterator[_Told]:
     if as_json:
         yield lambda stage, done, total: None
     elif sys.stderr.isatty():
-        with _bars() as bars:
-            tasks: dict[str, Task] = {}
-
-            def draw(stage: str, done: int, total: int) -> None:
-                if stage not in tasks:
-                    tasks[stage] = bars.add_task(_words(stage), total=total)
-                bars.update(tasks[stage], completed=done, total=total)
-
-            yield draw
+        with _bars(MofNCompleteColumn(), TimeElapsedColumn()) as bars:
+            yield _drawing(bars)
     else:
         yield _line
 
 
-def _bars() -> Progress:
+@contextmanager
+def transferred(as_json: bool) -> Iterator[_Told]:
+    """Give the function that a transfer of files tells how many bytes are there."""
+    if as_json:
+        yield lambda name, done, total: None
+    elif sys.stderr.isatty():
+        with _bars(DownloadColumn(), TransferSpeedColumn()) as bars:
+            yield _drawing(bars)
+    else:
+        yield _file_line
+
+
+def _bars(*columns: ProgressColumn) -> Progress:
     return Progress(
-        TextColumn("{task.description:<14}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console(err=True),
+        TextColumn("{task.description:<14}"), BarColumn(), *columns, console=console(err=True)
     )
+
+
+def _drawing(bars: Progress) -> _Told:
+    tasks: dict[str, Task] = {}
+
+    def draw(name: str, done: int, total: int) -> None:
+        if name not in tasks:
+            tasks[name] = bars.add_task(_words(name), total=total)
+        bars.update(tasks[name], completed=done, total=total)
+
+    return draw
+
+
+def _file_line(name: str, done: int, total: int) -> None:
+    if done == total:
+        typer.echo(f"{name}: {total / 1e6:.1f} MB", err=True)
 
 
 def _line(stage: str, done: int, total: int) -> None:

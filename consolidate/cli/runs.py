@@ -249,6 +249,8 @@ def draw_funnel(told: Report) -> None:
     draw(table(["what", "number", "note"], rows, right=["number"], grow="note"))
     if told.cut:
         say(f"{told.cut} pairs are left for the next run.")
+    if told.cost:
+        say(told.cost)
     say(f"{told.model_calls} model calls in {told.seconds:.1f} s")
 
 

@@ -491,7 +491,7 @@ class _Pair:
             return replace(found, subtype="series")
         a, b = self.left, self.right
         plan_a, plan_b = _is_planned(a), _is_planned(b)
-        if plan_a == plan_b or overlap < 0.5:
+        if plan_a == plan_b or overlap < 0.5 or self._others_deed():
             return found
         plan, done = (a, b) if plan_a else (b, a)
         carried_out = done.modality.is_plain and not done.modality.ended
@@ -502,6 +502,10 @@ class _Pair:
                 because=(*found.because, "the later one tells that the plan was carried out"),
             )
         return found
+
+    def _others_deed(self) -> bool:
+        """Whether two named ones act; "we plan search" and "Search is out" may be one matter."""
+        return self.other_subject() and USER not in (self.left.subject, self.right.subject)
 
 
 def _is_planned(reading: Reading) -> bool:

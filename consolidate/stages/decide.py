@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from consolidate.judge.recency import Clock, Order, moment, order, stated
+from consolidate.stages.collapse import representative
 from consolidate.stages.outcome import RETIRED_REPEAT, absorb, carry_out
 from consolidate.stages.wording import Wording
 from consolidate.types import (
@@ -135,12 +136,14 @@ class _View:
         for unique in self.uniques:
             members = tuple(m for m in unique.members if m in standing)
             if members:
-                moved[unique.representative] = members[0]
-                uniques.append(Unique(representative=members[0], members=members))
+                name = representative([standing[m] for m in members])
+                moved[unique.representative] = name
+                uniques.append(Unique(representative=name, members=members))
         asked = {_ends(d) for d in decisions if d.kind is DecisionKind.REVIEW}
+        followed = {_pair_of(heirs.get(a, a), heirs.get(b, b)) for a, b in self.settled | asked}
         joined = {_ends(d) for d in decisions if d.kind is DecisionKind.LINK}
         return _View(standing, uniques, _moved(self.assessments, moved, standing),
-                     self.settled | asked, self.linked | joined, heirs)  # fmt: skip
+                     self.settled | asked | followed, self.linked | joined, heirs)  # fmt: skip
 
 
 def _moved(
@@ -167,8 +170,11 @@ def _moved(
 
 
 def _ends(decision: Decision) -> tuple[str, str]:
-    a, b = sorted((decision.subject, decision.object))
-    return a, b
+    return _pair_of(decision.subject, decision.object)
+
+
+def _pair_of(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a < b else (b, a)
 
 
 def _still_asked(decision: Decision, view: _View) -> bool:
@@ -219,10 +225,10 @@ class _Decider:
                 self.rivals[later].add(retired)
 
     def decide(self) -> tuple[dict[str, Decision], datetime | None]:
-        for representative in sorted(self.members):
-            self._rejoin_retired(representative)
-        for representative in sorted(self.members):
-            self._merge_repeats(representative)
+        for text in sorted(self.members):
+            self._rejoin_retired(text)
+        for text in sorted(self.members):
+            self._merge_repeats(text)
         self._merge_judged()
         self._ask_about_duplicates()
         self._supersede()
@@ -558,7 +564,7 @@ def _is_live(fact: Fact) -> bool:
 
 
 def _pair(a: Fact, b: Fact) -> tuple[str, str]:
-    return (a.id, b.id) if a.id < b.id else (b.id, a.id)
+    return _pair_of(a.id, b.id)
 
 
 def _between(a: Fact, middle: Fact, b: Fact) -> bool:

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Final
 
 from consolidate.judge.recency import stated
-from consolidate.types import Decision, DecisionKind, Fact, FactStatus
+from consolidate.types import Decision, DecisionKind, Fact, FactStatus, Unique
 
-__all__ = ["RETIRED_REPEAT", "absorb", "carry_out"]
+__all__ = ["RETIRED_REPEAT", "absorb", "carry_out", "still_standing"]
 
 
 RETIRED_REPEAT: Final = "retired-repeat"
@@ -108,3 +108,17 @@ def _children_first(merges: Sequence[Decision]) -> list[Decision]:
         ordered += waiting
         waiting = sorted((c for d in waiting for c in into.get(d.subject, ())), key=lambda d: d.id)
     return ordered[::-1]
+
+
+def still_standing(
+    facts: Mapping[str, Fact], uniques: Sequence[Unique], decisions: Sequence[Decision]
+) -> dict[str, bool]:
+    """Which texts remain after decisions, by representative, and whether any fact is live."""
+    after = {**facts, **carry_out(decisions, facts, "")}
+    left = {}
+    for unique in uniques:
+        status = [after[m].status for m in unique.members]
+        remains = [s for s in status if s is not FactStatus.MERGED]
+        if remains:
+            left[unique.representative] = any(s.is_live for s in remains)
+    return left

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from consolidate.types import StageStats
 
-__all__ = ["Progress", "Tally", "in_chunks", "silent"]
+__all__ = ["Book", "Progress", "Tally", "in_chunks", "silent"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how many items are done, and how many there are."""
 
 Item = TypeVar("Item")
+Result = TypeVar("Result", bound=Sized)
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -36,6 +38,11 @@ class Tally:
     began: float = field(default_factory=time.perf_counter)
     _usage: Any = None
     _before: dict[str, int] = field(default_factory=dict)
+
+    def gives(self, result: Result) -> Result:
+        """Count what the stage puts out, and hand it on."""
+        self.items_out = len(result)
+        return result
 
     def meter(self, model: object) -> None:
         """Add to `detail` what a model counts from now on, if it keeps a `usage`: calls, tokens."""
@@ -59,6 +66,49 @@ class Tally:
             model=self.model,
             detail=dict(self.detail),
         )
+
+
+class Book:
+    """Keeps the account of a run: what each stage took in, put out and cost."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, StageStats] = {}
+
+    @property
+    def stages(self) -> tuple[StageStats, ...]:
+        """The stages so far, in the order in which they first ran."""
+        return tuple(self._pages.values())
+
+    @property
+    def left_over(self) -> int:
+        """What is to be tried again in the next run: failures, and pairs over the budget."""
+        return sum(page.failures + page.detail.get("cut", 0) for page in self._pages.values())
+
+    @contextmanager
+    def stage(self, name: str, items_in: Sized = (), model: Any = None) -> Iterator[Tally]:
+        """Count what happens inside. A stage that runs again is added to its page."""
+        tally = Tally(name, items_in=len(items_in), model=getattr(model, "identity", ""))
+        tally.meter(model)
+        yield tally
+        page = tally.stats()
+        if name in self._pages:
+            page = _added(self._pages[name], page)
+        self._pages[name] = page
+
+
+def _added(first: StageStats, again: StageStats) -> StageStats:
+    detail = dict(first.detail)
+    for key, count in again.detail.items():
+        detail[key] = detail.get(key, 0) + count
+    return replace(
+        again,
+        seconds=first.seconds + again.seconds,
+        items_in=max(first.items_in, again.items_in),
+        model_calls=first.model_calls + again.model_calls,
+        cached=first.cached + again.cached,
+        failures=first.failures + again.failures,
+        detail=detail,
+    )
 
 
 def in_chunks(

@@ -91,6 +91,7 @@ class CachePart(Part):
             raise ModelMismatchError(
                 f"{self._db.where} holds vectors of {bound[0]} ({bound[1]} dimensions), not of "
                 f"{model} ({dimensions}); the two can't be compared. Embed everything anew with "
+                f"`consolidate models use`, which keeps the old until it is done, or with "
                 f"`consolidate run --reembed`, or choose {bound[0]}"
             )
 
@@ -119,8 +120,9 @@ class CachePart(Part):
             self._db.query(
                 "SELECT content_hash, text FROM facts WHERE status IN "
                 "(SELECT value FROM json_each(?)) AND content_hash NOT IN ("
-                "SELECT texts.hash FROM staged_vectors JOIN texts ON texts.id = staged_vectors.text "
-                "WHERE staged_vectors.model = (SELECT id FROM models WHERE name = ?)) "
+                "SELECT texts.hash FROM staged_vectors AS staged "
+                "JOIN texts ON texts.id = staged.text "
+                "WHERE staged.model = (SELECT id FROM models WHERE name = ?)) "
                 "GROUP BY content_hash ORDER BY content_hash LIMIT ?",
                 (self._db.among(statuses), model, limit),
             )

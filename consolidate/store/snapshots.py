@@ -67,7 +67,10 @@ class SnapshotPart(Part):
                 )
             )
         successors = {row[_SUCCESSOR] for row in rows}
-        settled_pairs = sorted({ordered(left, right) for left, right in [*reviewed, *undone]})
+        decided = {ordered(left, right) for left, right in [*reviewed, *undone]}
+        # What was decided about a fact holds for the one that it was merged into
+        followed = {ordered(_heir(a, merged), _heir(b, merged)) for a, b in decided}
+        settled_pairs = sorted(decided | {pair for pair in followed if pair[0] != pair[1]})
         linked_pairs = sorted({ordered(left, right) for left, right in linked})
         heirs = {fact: _heir(fact, merged) for fact in sorted(successors & merged.keys())}
         return Snapshot(

@@ -1,0 +1,105 @@
+"""What a run writes down about itself.
+
+The plan as a record, and the state it leaves behind, so that the next run knows when there is
+nothing to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from consolidate.backends import Backends
+from consolidate.serialise import digest, to_data
+from consolidate.settings import Settings
+from consolidate.stages.work import Book, Progress
+from consolidate.store import State, Store, fact_digest
+from consolidate.types import Decision, Fact, Plan, Snapshot
+
+__all__ = ["plan_of", "remember_state", "renewing", "unchanged"]
+
+
+def plan_of(
+    snapshot: Snapshot,
+    decisions: tuple[Decision, ...],
+    due: datetime | None,
+    book: Book,
+    backends: Backends,
+    settings: Settings,
+    now: datetime,
+) -> Plan:
+    """Make the plan: decisions with digests of the facts they touch, and how they came about."""
+    facts: Mapping[str, Fact] = {fact.id: fact for fact in snapshot.facts}
+    touched = {fact_id for d in decisions for fact_id in (d.subject, d.object)}
+    made = Plan(
+        id="",
+        agent=snapshot.agent,
+        now=now,
+        snapshot_digest=snapshot.digest,
+        settings_digest=settings.digest(),
+        decisions=decisions,
+        stages=book.stages,
+        facts={fact_id: fact_digest(facts[fact_id]) for fact_id in sorted(touched)},
+        models=backends.identities,
+        settings=settings.deciding(),
+        due=due,
+        cut=book.left_over,
+    )
+    content = [made.agent, made.snapshot_digest, made.settings_digest, to_data(made.decisions)]
+    return replace(made, id=digest(content))
+
+
+def unchanged(
+    state: State | None,
+    snapshot: Snapshot,
+    backends: Backends,
+    settings: Settings,
+    now: datetime,
+) -> bool:
+    """Whether a plan made now would be the one that the last run has carried out."""
+    return (
+        state is not None
+        and state.digest == snapshot.digest
+        and state.settings_digest == settings.digest()
+        and dict(state.models) == backends.identities
+        and not state.cut
+        and (state.due is None or now < state.due)
+    )
+
+
+def remember_state(store: Store, planned: Snapshot, made: Plan) -> None:
+    """Record what the run left behind, unless somebody else wrote meanwhile.
+
+    The snapshot is read after the transaction, so that a large one does not keep writers
+    waiting; a fact that the plan did not know must not count as seen.
+    """
+    after = store.snapshot(planned.agent)
+    before = {fact.id: fact for fact in planned.facts}
+    foreign = any(fact.id not in made.facts and before.get(fact.id) != fact for fact in after.facts)
+    if not foreign and after.aliases == planned.aliases:
+        store.record_state(
+            planned.agent,
+            State(
+                digest=after.digest,
+                settings_digest=made.settings_digest,
+                models=made.models,
+                due=made.due,
+                cut=made.cut,
+            ),
+        )
+
+
+def renewing(renew: Callable[[], None], seconds: float, progress: Progress) -> Progress:
+    """Wrap a progress so that it renews the lease now and then."""
+    last = time.monotonic()
+
+    def told(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > seconds / 4:
+            renew()
+            last = time.monotonic()
+        progress(stage, done, total)
+
+    return told
