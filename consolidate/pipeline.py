@@ -96,9 +96,9 @@ def _plan(
         # What is merged leaves room for pairs that were not looked at before. They are sought
         # among what will stand until none is new, so that the next run has nothing to add.
         with book.stage("pairs", texts) as tally:
-            live = still_standing(facts, uniques, decisions)
-            rows = [i for i, text in enumerate(texts) if text.id in live]
-            here = [texts[i] for i in rows]
+            standing, live = still_standing(facts, uniques, decisions)
+            rows = [i for i, text in enumerate(texts) if text.id in standing]
+            here = [standing[texts[i].id] for i in rows]
             nearby = find_pairs(
                 here,
                 vectors[rows],

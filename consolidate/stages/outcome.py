@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from consolidate.judge.recency import stated
+from consolidate.stages.collapse import representative
 from consolidate.types import Decision, DecisionKind, Fact, FactStatus, Unique
 
 __all__ = ["RETIRED_REPEAT", "absorb", "carry_out", "still_standing"]
@@ -112,13 +113,20 @@ def _children_first(merges: Sequence[Decision]) -> list[Decision]:
 
 def still_standing(
     facts: Mapping[str, Fact], uniques: Sequence[Unique], decisions: Sequence[Decision]
-) -> dict[str, bool]:
-    """Which texts remain after decisions, by representative, and whether any fact is live."""
+) -> tuple[dict[str, Fact], dict[str, bool]]:
+    """Which texts remain after decisions.
+
+    Returns:
+        By representative: the fact that will stand for the text, as it will be but under the
+        id of the representative, and whether any fact of the text is live.
+    """
     after = {**facts, **carry_out(decisions, facts, "")}
-    left = {}
+    standing, live = {}, {}
     for unique in uniques:
-        status = [after[m].status for m in unique.members]
-        remains = [s for s in status if s is not FactStatus.MERGED]
-        if remains:
-            left[unique.representative] = any(s.is_live for s in remains)
-    return left
+        members = [after[m] for m in unique.members]
+        remaining = [fact for fact in members if fact.status is not FactStatus.MERGED]
+        if remaining:
+            name = unique.representative
+            standing[name] = replace(after[representative(remaining)], id=name)
+            live[name] = any(fact.status.is_live for fact in remaining)
+    return standing, live

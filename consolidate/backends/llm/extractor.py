@@ -14,6 +14,7 @@ from typing import Any, Final
 from consolidate.backends.llm.answers import by_id
 from consolidate.backends.llm.limits import Usage
 from consolidate.backends.llm.prompts import array_schema, batches, document, items_of, windows
+from consolidate.backends.spans import Span, free_of
 from consolidate.protocols import LanguageModel
 from consolidate.types import Mention, Prompt
 
@@ -149,30 +150,34 @@ class LlmExtractor:
                 for answer in answers]  # fmt: skip
 
     def _mentions(self, text: str, names: Sequence[Mapping[str, str]]) -> list[Mention]:
-        spans = []
-        unfound = 0
+        labels: dict[str, str] = {}  # a name that is given again counts once
         for name in names:
-            wanted = name["text"].strip()
-            places = list(_places(text, wanted)) if 0 < len(wanted) <= _MOST_NAME else []
+            labels.setdefault(name["text"].strip(), name["label"])
+        spans: list[Span] = []
+        unfound = 0
+        for name, label in labels.items():
+            places = list(_places(text, name)) if 0 < len(name) <= _MOST_NAME else []
             unfound += not places
-            spans += [(start, end, name["label"]) for start, end in places]
+            spans += [(start, end, label, _SCORE) for start, end in places]
         self.usage.add(unfound=unfound)
-        found = self._told(text)
-        for start, end, label in sorted(set(spans), key=lambda s: (s[0], -s[1], s[2])):
-            if all(end <= each.start or start >= each.end for each in found):
-                found.append(
-                    Mention(start=start, end=end, text=text[start:end], label=label, score=_SCORE)
-                )
-        return sorted(found, key=lambda mention: mention.start)
+        told = self._told(text)
+        kept: list[Span] = []
+        for span in sorted(free_of(spans, told), key=lambda s: (s[0], -s[1])):
+            if not kept or span[0] >= kept[-1][1]:
+                kept.append(span)
+        return [
+            Mention(start=start, end=end, text=text[start:end], label=label, score=score)
+            for start, end, label, score in sorted([*told, *kept])
+        ]
 
-    def _told(self, text: str) -> list[Mention]:
+    def _told(self, text: str) -> list[Span]:
         """Known names, found by the same rules as without a model."""
         if not self._known:
             return []
         from consolidate.backends.rules import RulesExtractor
 
         mentions = RulesExtractor(self._known).extract([text])[0]
-        return [mention for mention in mentions if mention.label == "known"]
+        return [(m.start, m.end, m.label, m.score) for m in mentions if m.label == "known"]
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
