@@ -40,7 +40,7 @@ NOTES = (
     "My brother is married.",
     "Port 8090 is open on the server",
     "Deploys go to web-01; see ABC-123 and ./src/app.py",
-    "The cat is called \"Biscuit\"",
+    'The cat is called "Biscuit"',
     "Tests run weekly.",
     "no",
 )

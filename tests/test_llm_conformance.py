@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +32,7 @@ TEXTS = [
     "İstanbul'da Zoë çalışıyor 😀 Ümit",
     "lone \ud800 Surrogate",
     "null \x00 Byte",
-    "Long " * 4000,
+    "Long " * 700,
     'Quote " Brace } <|im_end|> [INST] Bell \x07',
     "Anna lives in Oslo.",
 ]
@@ -48,7 +50,10 @@ def model(request: Request) -> str:
     for item in request.items:
         if "left" in item:
             (verdict,) = FakeClassifier().classify([(item["left"], item["right"])])
-            answer = {"forward": label(verdict.forward), "backward": label(verdict.backward)}
+            answer: dict[str, Any] = {
+                "forward": label(verdict.forward),
+                "backward": label(verdict.backward),
+            }
         else:
             (mentions,) = FakeExtractor().extract([item["text"]])
             answer = {"names": [{"text": m.text, "label": "other"} for m in mentions]}
@@ -79,8 +84,11 @@ def test_the_roles_and_the_model_are_what_the_protocols_ask_for(made: Made) -> N
 
 
 def test_identities_need_no_server_and_name_model_and_prompt(made: Made) -> None:
-    roles = [made.classifier(name="a"), made.extractor(name="a"), made.classifier(name="b")]
-    identities = [role.identity for role in roles]
+    identities = [
+        made.classifier(name="a").identity,
+        made.extractor(name="a").identity,
+        made.classifier(name="b").identity,
+    ]
     assert len(set(identities)) == 3
     assert all(each.startswith(f"{made.api}:") for each in identities)
     assert identities[0] == made.classifier(name="a").identity
@@ -119,7 +127,7 @@ def test_mentions_depend_on_their_text_alone_and_fit_it(made: Made, batch: int) 
             assert mentions == alone[TEXTS[n]]
     for text, mentions in alone.items():
         assert all(text[m.start : m.end] == m.text and 0 <= m.score <= 1 for m in mentions)
-        assert all(a.end <= b.start for a, b in zip(mentions, mentions[1:], strict=False))
+        assert all(a.end <= b.start for a, b in pairwise(mentions))
     assert "failures" not in extractor.usage.counts()
 
 

@@ -67,6 +67,15 @@ def test_each_api_offers_both_roles_and_connects_to_nothing_yet(
         assert made.identity.startswith(f"{api}:some-model:4b/")
 
 
+@pytest.mark.parametrize("api", ["ollama", "openai"])
+def test_an_embedder_is_made_without_asking_the_server(api: str) -> None:
+    with serving(Text("")) as server:
+        with resolved(resolve_embedder, f"{api}:m", llm_base_url=url_of(server, api)) as made:
+            assert made.identity.startswith(f"{api}:m@127.0.0.1")
+            assert server.requests == []
+            assert made.dimensions == 8
+
+
 def test_claude_has_no_embeddings() -> None:
     with pytest.raises(InputError, match="offers no embedder"):
         resolve_embedder("anthropic:m")
@@ -211,7 +220,7 @@ FACTS = (
 
 def sensible(request: Request) -> str:
     """A model that compares and names as asked."""
-    answers = []
+    answers: list[dict[str, Any]] = []
     for item in request.items:
         if "text" in item:
             names = [n for n in ("Anna", "Borealis", "Oslo", "Bergen") if n in item["text"]]

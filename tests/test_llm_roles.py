@@ -29,7 +29,7 @@ from consolidate.types import Verdict
 PAIR = ("Anna lives in Oslo.", "Anna lives in Bergen.")
 PAIRS = [PAIR, ("Tea is hot.", "Tea is warm."), ("It rains.", "It is dry.")]
 BOTH = answer_all(forward="contradiction", backward="contradiction")
-SECRET = "sk-very-secret-7391"  # noqa: S105 - made up
+SECRET = "sk-very-secret-7391"
 
 Make = Callable[..., Made]
 

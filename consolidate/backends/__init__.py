@@ -211,12 +211,22 @@ def _resolve(role: Role, spec: str, options: Options | None) -> object:
         raise
     except Exception as error:
         raise BackendError(f"the {role} {spec!r} can't be made: {error!r}") from error
-    if not isinstance(made, _PROTOCOLS[role]):
+    if not _fits(made, _PROTOCOLS[role]):
         raise BackendError(
             f"the backend {backend!r} gave {type(made).__name__!r} for {spec!r}, which lacks what "
             f"{_PROTOCOLS[role].__name__} in consolidate.protocols asks for"
         )
     return made
+
+
+def _fits(made: object, protocol: type) -> bool:
+    """Whether an object has what a protocol asks for.
+
+    Looks at its class first: `isinstance` would read the properties, and to read `dimensions` a
+    server may have to be asked.
+    """
+    wanted = [name for name in vars(protocol) if not name.startswith("_")]
+    return all(hasattr(type(made), name) or hasattr(made, name) for name in wanted)
 
 
 def _backend(role: Role, backend: str, spec: str) -> Any:

@@ -230,6 +230,8 @@ class _Pair:
             return found  # other days, codes and paths are as often other things as other values
         if self._in_subject(a) or self.left.modality.dated or not supported:
             return found
+        if self.left.modality.event:
+            return found  # two runs, two payments, two sales
         return _raise(
             found,
             Relation.CONTRADICTS,
@@ -272,6 +274,8 @@ class _Pair:
         if self._other_identifier():
             ids = f"{self._ids(self.only_left)} and {self._ids(self.only_right)}"
             return "other-identifier", f"they name different identifiers: {ids}"
+        if self._other_thing():
+            return "other-thing", "one word names another thing, and the values differ with it"
         if self._other_measure():
             return "other-measure", "they count different things"
         if mood := self._modality_veto():
@@ -288,6 +292,8 @@ class _Pair:
             found = _ask(found, "the words point to different attributes")
         elif found.reason == "classifier" and self._unanchored():
             found = _ask(found, "nothing but the classifier says that they are about one thing")
+        if self.left.frame == self.right.frame and self.left.modality.event:
+            found = _ask(found, "they may tell of two events")
         if self._immutable():
             found = replace(
                 _ask(found, "the attribute cannot change, so one of them is wrong"),
@@ -331,6 +337,16 @@ class _Pair:
             return True
         a_subject = [v for v in self.only_left if v.kind == "number" and self._in_subject(v)]
         return bool(a_subject) and self.left.frame[:2] == self.right.frame[:2]
+
+    def _other_thing(self) -> bool:
+        """Tell "the rent is 900 euros" from "the deposit is 1800": one word and one value."""
+        a, b = self.left.frame, self.right.frame
+        if len(a) != len(b) or not (self.only_left and self.only_right):
+            return False
+        changed = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+        return len(changed) == 1 and all(
+            len(word) > 3 and not word.startswith("<") for word in changed[0]
+        )
 
     def _other_measure(self) -> bool:
         a = {v.unit for v in self.only_left if v.kind in _MEASURED}

@@ -35,6 +35,8 @@ class Modality:
     """Says that something stopped: "no longer", "gave up"."""
     correction: bool = False
     """Says that an earlier statement was wrong."""
+    event: bool = False
+    """Tells what happened once: "paid", "replaced", "ran"."""
     negations: int = 0
     dated: str = ""
     """The date a reading belongs to, when the text opens with one or says "as of"."""
@@ -79,6 +81,15 @@ _CORRECTION: Final = _cue(
     r"correction\b|got (?:that|it|this) wrong|(?:was|were) (?:wrong|mistaken|a mistake)|"
     r"mistakenly|(?:i|we|user) (?:mis\w+ed|misspoke)|not .{1,40} as (?:noted|stated|recorded|said)"
 )
+_EVENT: Final = re.compile(
+    r"\b(?:(?!moved|used|called|named|based|located|married|retired|involved|needed)[a-z]{3,}ed|"
+    r"paid|ran|sold|bought|met|went|saw|won|drove|flew|swam|sent|gave|took|built|made|cost|ate|"
+    r"wrote|read out|hit|beat)\b",
+    re.IGNORECASE,
+)
+_STATE: Final = re.compile(
+    r"\b(?:is|are|has|have|isn't|aren't|runs?|lives?|works?|uses?|now|since)\b", re.IGNORECASE
+)
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|non|nicht|kein\w*|nie|"
     r"mai|nunca|jamais|pas|sin|ohne|sans|senza)\b|n['’]t\b",
@@ -107,6 +118,7 @@ def modality_of(text: str) -> Modality:
         past=bool(_PAST.search(text)) and not _NOW.search(text),
         ended=bool(_ENDED.search(text)),
         correction=bool(_CORRECTION.search(text)),
+        event=bool(_EVENT.search(text)) and not _STATE.search(text),
         negations=len(_NEGATION.findall(text)),
         dated=dated,
     )

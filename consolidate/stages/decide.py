@@ -390,7 +390,7 @@ class _Decider:
                 if self._is_sure(found, *_SAME):
                     if goes.trust > stays.trust:
                         self._relate(goes, stays, found, "equivalent")
-                elif found.confidence >= self.policy.review:
+                elif self._worth_asking(found):
                     self._review(goes, stays, found, DecisionKind.MERGE, "unsure-duplicate")
 
     # -- superseding -------------------------------------------------------------------------
@@ -401,7 +401,7 @@ class _Decider:
         for (left, right), found in sorted(self.assessments.items()):
             if found.relation is not Relation.CONTRADICTS:
                 continue
-            if found.confidence < self.policy.review:
+            if not self._worth_asking(found):
                 continue
             for a, b in self._each_with_each(left, right):
                 if _pair(a, b) in self.settled or not (_is_live(a) or _is_live(b)):
@@ -488,6 +488,16 @@ class _Decider:
             self._add(DecisionKind.REVIEW, subject, other, reason, found, proposal=proposal)
 
     # -- records -----------------------------------------------------------------------------
+
+    def _worth_asking(self, found: Assessment) -> bool:
+        """Whether a person is asked where the judge may not act.
+
+        What the judge itself doubts must be as sure as what it acts on, else every look-alike
+        would become a question.
+        """
+        contradicts = found.relation is Relation.CONTRADICTS
+        surely = self.policy.supersede if contradicts else self.policy.merge
+        return found.confidence >= (surely if found.review_only else self.policy.review)
 
     def _is_sure(self, found: Assessment, *relations: Relation) -> bool:
         contradicts = found.relation is Relation.CONTRADICTS

@@ -20,10 +20,10 @@ __all__ = ["CONFIDENCE", "LlmClassifier"]
 # Part of the identity: raise it when task, schema or what is made of the answer changes.
 _VERSION: Final = 1
 
-CONFIDENCE: Final = 0.9
+CONFIDENCE: Final = 0.8
 """The probability that a label stands for. It is not calibrated."""
 
-_REST: Final = 0.05
+_REST: Final = 0.1
 _SCORES: Final[Mapping[str, Scores]] = {
     "entailment": Scores(entailment=CONFIDENCE, neutral=_REST, contradiction=_REST),
     "neutral": Scores(entailment=_REST, neutral=CONFIDENCE, contradiction=_REST),
@@ -57,8 +57,8 @@ with exactly one entry for each item, under the item's own id."""
 class LlmClassifier:
     """See `consolidate.protocols.ContradictionClassifier`.
 
-    The scores are made from labels: the chosen class gets `CONFIDENCE` (0.9), the two others half
-    of the rest. They are not probabilities and not calibrated; 0.9 is below the thresholds of the
+    The scores are made from labels: the chosen class gets `CONFIDENCE` (0.8), the two others half
+    of the rest. They are not probabilities and not calibrated; 0.8 is below the thresholds of the
     profiles `careful` and `balanced`, so a language model's word alone leads to a review there.
 
     Asked twice, a model may answer differently. The store keeps the first usable verdict of a

@@ -151,8 +151,8 @@ class LlmExtractor:
 
     def _mentions(self, text: str, names: Sequence[Mapping[str, str]]) -> list[Mention]:
         labels: dict[str, str] = {}  # a name that is given again counts once
-        for name in names:
-            labels.setdefault(name["text"].strip(), name["label"])
+        for each in names:
+            labels.setdefault(each["text"].strip(), each["label"])
         spans: list[Span] = []
         unfound = 0
         for name, label in labels.items():
