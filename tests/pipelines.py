@@ -123,7 +123,7 @@ _THINGS = ("Acme", "Globex", "Ghent", "Bonn", "red", "blue", "cheese", "walnuts"
 
 def messy(count: int, *, seed: int = 7, kinds: Collection[str] = ("fact",)) -> Iterator[NewFact]:
     """Facts with repeats, rewordings, updates and unrelated ones, about count / 12 subjects."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     marks = [f"m{n}x" for n in range(max(1, count // 12))]
     for number in range(count):
         mark = chance.choice(marks)

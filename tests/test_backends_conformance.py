@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from consolidate.backends import resolve_classifier, resolve_embedder
-from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
-from consolidate.types import Verdict
-from tests.models_under_test import (
+from models_under_test import (
     CLASSIFIERS,
     EMBEDDERS,
     EXTRACTORS,
@@ -24,6 +20,10 @@ from tests.models_under_test import (
     TINY_ENCODER,
     TINY_JUDGE,
 )
+
+from consolidate.backends import resolve_classifier, resolve_embedder
+from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
+from consolidate.types import Verdict
 
 # The large models read the long texts once, in one test, to keep the suite quick.
 SHORT_HOSTILE = tuple(text for text in HOSTILE if len(text) < 1000)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from models_under_test import TINY_ENCODER, TINY_JUDGE, WEIGHTS
 
 from consolidate.backends import resolve_classifier, resolve_embedder
 from consolidate.backends.files import ModelFiles
 from consolidate.errors import BackendError, MissingExtraError, ModelFilesError
-from tests.models_under_test import TINY_ENCODER, TINY_JUDGE, WEIGHTS
 
 
 @pytest.fixture

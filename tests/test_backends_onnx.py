@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models_under_test import NOTES, TINY_ENCODER, TINY_ENCODER_INT8, TINY_JUDGE, WEIGHTS
 
 from consolidate.backends.files import ModelFiles
 from consolidate.backends.onnx import Item, OnnxModel, thread_count
 from consolidate.backends.onnx_classifier import OnnxClassifier
 from consolidate.backends.onnx_embedder import OnnxEmbedder
 from consolidate.errors import ModelFilesError, ModelOutputError
-from tests.models_under_test import NOTES, TINY_ENCODER, TINY_ENCODER_INT8, TINY_JUDGE, WEIGHTS
 
 MANY = [f"{note} {number}" for number in range(12) for note in NOTES]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from models_under_test import LONG
 
 from consolidate.backends.rules import RulesExtractor
-from tests.models_under_test import LONG
 
 RULES = RulesExtractor()
 

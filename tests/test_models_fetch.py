@@ -22,7 +22,7 @@ from consolidate.shelf import Shelf
 
 DATA = Path(__file__).parent / "data"
 REPO = "someone/tiny"
-BIG = random.Random(5).randbytes(3_000_000)  # noqa: S311 - content of a file
+BIG = random.Random(5).randbytes(3_000_000)
 ENTRY = """
 [[model]]
 name = "tiny-v1.5"

@@ -132,7 +132,7 @@ def test_a_run_killed_at_twenty_moments_leaves_the_store_before_or_after(
         facts_after = facts_of(store)
     assert facts_after != facts_before
 
-    chance = random.Random(19)  # noqa: S311
+    chance = random.Random(19)
     # The write of the plan is short among all that is read and cached: half of the moments in it
     moments = [chance.randint(1, steps) for _ in range(10)]
     moments += [chance.randint(steps - 60, steps) for _ in range(10)]

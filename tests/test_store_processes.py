@@ -163,7 +163,7 @@ ADDING = """
 def test_a_process_killed_while_adding_leaves_whole_batches_only(
     tmp_path: Path, start: Start
 ) -> None:
-    chance = random.Random(11)  # noqa: S311
+    chance = random.Random(11)
     for attempt in range(10):
         path = tmp_path / f"{attempt}.db"
         child = start(ADDING, path)
@@ -232,7 +232,7 @@ RUNNING = """
 def test_a_process_killed_in_a_run_leaves_the_state_before_or_after(
     tmp_path: Path, start: Start
 ) -> None:
-    chance = random.Random(23)  # noqa: S311
+    chance = random.Random(23)
     path = tmp_path / "memory.db"
     with Store.open(path) as store:
         store.add([NewFact(text=f"fact {n}", id=f"id-{n:03}") for n in range(40)], now=NOW)
@@ -265,7 +265,7 @@ def test_a_process_killed_in_a_run_leaves_the_state_before_or_after(
 def test_a_process_killed_while_the_file_is_made_leaves_nothing_or_a_store(
     tmp_path: Path, start: Start
 ) -> None:
-    chance = random.Random(5)  # noqa: S311
+    chance = random.Random(5)
     code = """
         say("ready")
         for number in range(200):
