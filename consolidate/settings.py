@@ -55,9 +55,9 @@ class Thresholds:
 
 
 PROFILES: Mapping[str, Thresholds] = {
-    "careful": Thresholds(merge=0.95, supersede=0.92, review=0.55),
-    "balanced": Thresholds(merge=0.92, supersede=0.85, review=0.6),
-    "eager": Thresholds(merge=0.85, supersede=0.8, review=0.65),
+    "careful": Thresholds(merge=0.94, supersede=0.92, review=0.5),
+    "balanced": Thresholds(merge=0.9, supersede=0.88, review=0.6),
+    "eager": Thresholds(merge=0.8, supersede=0.8, review=0.7),
 }
 
 

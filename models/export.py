@@ -36,7 +36,7 @@ _OUTPUTS: Final = {
 }
 
 
-class _Plain(torch.nn.Module):
+class _Plain(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     """Takes inputs by position and gives the one output that is kept."""
 
     def __init__(self, model: PreTrainedModel, names: list[str], output: str) -> None:

@@ -83,6 +83,13 @@ class Reading:
         return frozenset(fold(w)[:5] for w in self.words)
 
     @cached_property
+    def matter(self) -> frozenset[str]:
+        """Beginnings of the words that say what the text is about: no names, no small words."""
+        named = {fold(word)[:5] for name in self.names for word in name.split()}
+        words = {w for w in self.words if w not in _EMPTY and not w.isdigit() and len(w) > 2}
+        return frozenset(fold(w)[:5] for w in words) - named
+
+    @cached_property
     def folded(self) -> frozenset[str]:
         """The words without case and diacritics."""
         return frozenset(fold(w) for w in self.words)
@@ -110,6 +117,14 @@ _FOREIGN: Final = frozenset(
     "il lo gli di che non per una sono della nel alla con mio mia der das und ist nicht ein eine "
     "ich wir mein meine sich auf mit für von im zum el los las que con por una mi está para del "
     "les des du est une pas je nous mon ma sur dans avec pour qui".split()
+)
+_EMPTY: Final = _FOREIGN | frozenset(
+    "the user our are was were has have had been being and but for from with without into onto "
+    "over under about after before until since now then once still yet already also only just "
+    "not any more most less than that this these those there here his her its their she they "
+    "who which what when where how all both each every other some one two new old can could "
+    "will would may might does did done get gets got use uses used make makes made says said "
+    "sie wird hat war auch nur noch nach bei son sua suo era sono ha nos nous elle plus".split()
 )
 _NAMES_TOO: Final = frozenset("mia per una des del von".split())
 """Small words that are also names of people: with a capital they speak for no language."""

@@ -43,7 +43,7 @@ CUES: Final[Mapping[str, tuple[Cardinality, str]]] = {
     "name": ("one", r"\b(name is|is called|named)\b"),
     "marital-status": ("one", r"\b(married|divorced|single|engaged|widowed)\b"),
     "port": ("one", r"\bport\b|:\d{4,5}\b|localhost:\d+"),
-    "version": ("one", r"\b(version|runs? on \w+ ?v?\d|upgraded?|v\d+\.\d+|\w+ \d+\.\d+)\b"),
+    "version": ("one", r"\b(version|runs? on \w+ ?v?\d|upgraded?|v\d+\.\d+)\b"),
     "owner": ("one", r"\b(own(?:er|ed by)|maintain(?:er|ed by)|lead(?:er)? (?:of|is)|"
                      r"is responsible for)\b"),
     "deadline": ("one", r"\b(deadline|due (?:on|by|date)?|release date|launch(?:es)? on)\b"),
