@@ -134,8 +134,10 @@ def test_a_run_killed_at_twenty_moments_leaves_the_store_before_or_after(
 
     chance = random.Random(19)
     # The write of the plan is short among all that is read and cached: half of the moments in it
+    # or right behind it
     moments = [chance.randint(1, steps) for _ in range(10)]
-    moments += [chance.randint(steps - 60, steps) for _ in range(10)]
+    moments += [chance.randint(steps - 60, steps) for _ in range(6)]
+    moments += [steps - 3, steps - 2, steps - 1, steps]
     ends = set()
     for number, moment in enumerate(moments):
         path = tmp_path / f"{number}.db"

@@ -15,7 +15,7 @@ from typing import Final
 
 from consolidate.judge.reading import USER, Reading, fold, looks_english
 from consolidate.judge.recency import order
-from consolidate.judge.slots import IMMUTABLE, cardinality
+from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
 from consolidate.judge.values import Value
 from consolidate.types import Assessment, Relation, Verdict
 
@@ -23,6 +23,12 @@ __all__ = ["assess", "foregone", "relation_of"]
 
 FRAME_CONFIDENCE: Final = 0.97
 """Confidence in a relation that the words themselves show: one frame, values equal or different."""
+
+SUPPORTED: Final = 0.9
+"""Confidence in a conflict that both the classifier and the words speak for."""
+
+SUPPORTED_FROM: Final = 0.7
+"""Probability of contradiction that the classifier must give for that."""
 
 RAISE_FROM: Final = 0.2
 """Probability of contradiction that the classifier must give before words raise it."""
@@ -316,7 +322,22 @@ class _Pair:
             )
         if self._has_correction():
             found = replace(found, subtype="correction")
+        support = "" if found.review_only else self._support()
+        if support and SUPPORTED_FROM <= found.confidence < SUPPORTED:
+            found = replace(found, confidence=SUPPORTED, because=(*found.because, f"and {support}"))
         return found
+
+    def _support(self) -> str:
+        """What the words themselves say for an update, where they are about one matter."""
+        if not (self.left.matter & self.right.matter):
+            return ""
+        if FIRM.intersection(self.left.attributes, self.right.attributes):
+            return "both give a value to an attribute that holds one"
+        earlier_first = order(self.left.fact, self.right.fact)[0] <= 0
+        later = self.right if earlier_first else self.left
+        if later.modality.ended or later.modality.correction:
+            return "the later one says that something ended or was wrong"
+        return ""
 
     def other_subject(self) -> bool:
         """Whether the two open with different entities, neither of which the other mentions."""

@@ -199,7 +199,8 @@ def read(fact: Fact, mentions: Sequence[Mention]) -> Reading:
         values=find_values(fact.text),
         modality=modality_of(fact.text),
         attributes=attributes_of(fact.text),
-        names=frozenset(name_key(m.text) for m in mentions),
+        # A version is a value, not a name: Python 3.11 and Python 3.12 are one Python
+        names=frozenset(name_key(m.text) for m in mentions if m.label != "version"),
         subject=subject_of(fact.text, mentions),
         mentions_user=bool(_USER_ANYWHERE.search(fact.text)),
         behaviour=behaviour_of(fact.kind),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Literal
 
-__all__ = ["CUES", "IMMUTABLE", "Cardinality", "attributes_of", "cardinality"]
+__all__ = ["CUES", "FIRM", "IMMUTABLE", "Cardinality", "attributes_of", "cardinality"]
 
 Cardinality = Literal["one", "many"]
 
@@ -73,6 +73,13 @@ IMMUTABLE: Final = re.compile(
     re.IGNORECASE,
 )
 """Attributes that cannot change: two values mean one is wrong, and recency does not tell which."""
+
+FIRM: Final = frozenset(
+    "employer role age port version owner favourite diet plan-tier timezone editor marital-status "
+    "deadline".split()
+)
+"""Attributes whose cue words hardly ever mean anything else: they speak for a conflict. The cues
+of the others are broad ("moved", "talk"); they only propose pairs."""
 
 _COMPILED: Final = {name: re.compile(cue, re.IGNORECASE) for name, (_, cue) in CUES.items()}
 

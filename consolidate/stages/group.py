@@ -91,6 +91,8 @@ def group(
     for fact in facts:
         keys = set()
         for mention in mentions.get(fact.id, ()):
+            if mention.label == "version":
+                continue
             key = names.resolve(name_key(mention.text))
             if key:
                 keys.add(key)
