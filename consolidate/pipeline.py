@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from consolidate.backends import Backends
 from consolidate.bookkeeping import plan_of, remember_state, renewing, unchanged
-from consolidate.judge.reading import scheduled
+from consolidate.judge.reading import USER, scheduled
 from consolidate.settings import Settings
 from consolidate.stages.apply import apply_plan
 from consolidate.stages.classify import classify
@@ -83,7 +83,7 @@ def _plan(
         groups = group(texts, mentions, same, hub_size=settings.hub_size)
         tally.gives(groups.groups)
         tally.detail = {
-            "hubs": sum(g.hub for g in groups.groups),
+            "hubs": sum(g.hub and g.key != USER for g in groups.groups),
             "ambiguous": len(groups.ambiguous),
         }
         store.save_entities(snapshot.agent, groups, mentions)

@@ -313,6 +313,8 @@ class _Pair:
             found = _ask(found, "the words point to different attributes")
         elif found.reason == "classifier" and self._unanchored():
             found = _ask(found, "nothing but the classifier says that they are about one thing")
+        elif found.reason == "classifier" and self._same_amounts():
+            found = _ask(found, "but they give the same amounts")
         if self.left.frame == self.right.frame and self.left.modality.event:
             found = _ask(found, "they may tell of two events")
         if self._immutable():
@@ -326,6 +328,21 @@ class _Pair:
         if support and SUPPORTED_FROM <= found.confidence < SUPPORTED:
             found = replace(found, confidence=SUPPORTED, because=(*found.because, f"and {support}"))
         return found
+
+    def _tells_of_change(self) -> bool:
+        a, b = self.left.modality, self.right.modality
+        return a.ended or b.ended or a.correction or b.correction
+
+    def _same_amounts(self) -> bool:
+        """Both give amounts, the same ones, and nothing denies anything."""
+        a, b = self.left.modality, self.right.modality
+        measured = any(v.kind in _MEASURED for v in self.left.values)
+        return (
+            measured
+            and not (self.only_left or self.only_right or self._tells_of_change())
+            and (a.negations > 0) == (b.negations > 0)
+            and not _antonym(self.left.words, self.right.words, _ANTONYMS)
+        )
 
     def _support(self) -> str:
         """What the words themselves say for an update, where they are about one matter."""
@@ -503,6 +520,8 @@ class _Pair:
     def _doubt_entailment(self, found: Assessment) -> Assessment:
         a, b = self.left.modality, self.right.modality
         doubts = []
+        if found.relation is Relation.EQUIVALENT and self._unanchored():
+            doubts.append("they have no word in common but names")
         if not self._covered(found.relation):
             doubts.append("the richer one does not speak of what the other says")
         if _is_planned(self.left) != _is_planned(self.right):
