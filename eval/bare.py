@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.backends.files import MODEL, ModelFiles
-from consolidate.backends.onnx import IDS, MASK, TYPES, Item
+from consolidate.backends.onnx import IDS, MASK, TYPES, Item, load_runtime
 
 __all__ = ["Bare", "Configuration", "configurations"]
 
@@ -114,7 +114,7 @@ class Bare:
         return {name: feed[name] for name in wanted}
 
     def _open(self, how: Configuration) -> list[Any]:
-        import onnxruntime
+        onnxruntime = load_runtime()
 
         made = self._sessions.setdefault(how.threads, [])
         while len(made) < how.sessions:

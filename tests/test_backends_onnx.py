@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -237,3 +240,15 @@ def test_a_judge_without_finite_scores_is_refused() -> None:
 def test_the_number_of_threads_has_a_sensible_default() -> None:
     assert 1 <= thread_count(0) <= 4
     assert thread_count(7) == 7
+
+
+def test_a_model_at_work_leaves_nothing_behind_in_the_home_of_its_user(tmp_path: Path) -> None:
+    """Some builds of onnxruntime keep a device id there, and report it, unless told not to."""
+    code = (
+        "from consolidate.backends import resolve_embedder\n"
+        f"resolve_embedder('onnx:' + {str(TINY_ENCODER)!r}).embed(['a note'])\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, timeout=60)
+    assert list(tmp_path.rglob("*")) == []

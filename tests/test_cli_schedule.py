@@ -203,9 +203,21 @@ def test_systemd_units_are_written_switched_on_and_removed(cli: Cli) -> None:
 
 def test_what_can_not_be_switched_on_is_left_to_the_user(cli: Cli) -> None:
     program(cli, "systemctl", 'echo "no bus" >&2; exit 1')
-    out = cli("schedule", "--kind", "systemd", "--install").out
-    assert "no bus" in out
-    assert "Run it yourself: systemctl --user daemon-reload" in out
+    result = cli("schedule", "--kind", "systemd", "--install", code=1)
+    assert "written, not switched on" in result.err
+    assert "no bus" in result.err
+    assert "Run it yourself: systemctl --user daemon-reload" in result.err
+    assert "Runs daily" not in result.out
+    assert cli("schedule", "--kind", "launchd", "--install", "--json", code=1).json["installed"] is (
+        False
+    )
+
+
+def test_the_line_that_sets_it_up_repeats_what_was_given(cli: Cli) -> None:
+    given = ("--kind", "cron", "--at", "04:00", "--agent", "ada b", "--db", "x.db")
+    line = cli("schedule", *given).out.splitlines()[-1]
+    again = shlex.split(line.partition(": ")[2])
+    assert again == ["consolidate", "schedule", *given, "--install"]
 
 
 def test_a_scheduler_that_is_not_there_is_told(cli: Cli) -> None:

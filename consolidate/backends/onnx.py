@@ -30,7 +30,7 @@ import numpy.typing as npt
 from consolidate.backends.files import MODEL, ModelFiles
 from consolidate.errors import ConsolidateError, MissingExtraError, ModelFilesError
 
-__all__ = ["Item", "OnnxModel", "Output", "thread_count"]
+__all__ = ["Item", "OnnxModel", "Output", "load_runtime", "thread_count"]
 
 log = logging.getLogger(__name__)
 
@@ -273,16 +273,29 @@ def _shape(shape: Sequence[Any]) -> tuple[int | None, ...]:
     return tuple(size if isinstance(size, int) else None for size in shape)
 
 
-def _session(files: ModelFiles) -> Any:
+def load_runtime() -> Any:
+    """Import onnxruntime so that it reports nothing to anybody.
+
+    Builds since 1.32 report to their maker, and keep a device id in the user's cache folder,
+    unless told not to before the library is loaded.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime
     except ImportError as error:
         raise MissingExtraError(
-            f"the model {files.name!r} needs onnxruntime: pip install onnxruntime"
+            "the bundled models need onnxruntime: pip install onnxruntime"
         ) from error
     onnxruntime.set_default_logger_severity(3)
-    # The Windows build reports to its maker unless told not to.
     onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
+def _session(files: ModelFiles) -> Any:
+    onnxruntime = load_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

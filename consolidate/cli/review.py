@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from consolidate.cli.common import Agent, Db, Json, context, utc_now
 from consolidate.cli.decisions import draw_question, facts_of
 from consolidate.cli.render import say, write_json
-from consolidate.types import ReviewState
+from consolidate.types import Review, ReviewState
+
+if TYPE_CHECKING:
+    from consolidate.store import Store
 
 __all__ = ["app"]
 
@@ -67,9 +70,8 @@ def accept(
     ctx = context(db, agent, as_json)
     receipts = []
     with ctx.store() as store, store.atomic():
-        for review_id in ids:
-            found = store.review(review_id).id
-            receipts.append(pipeline.accept(store, found, keep=keep, now=utc_now()))
+        for found in _found(store, ids):
+            receipts.append(pipeline.accept(store, found.id, keep=keep, now=utc_now()))
     if as_json:
         write_json({"receipts": receipts})
         return
@@ -85,10 +87,17 @@ def reject(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False)
 
     ctx = context(db, agent, as_json)
     with ctx.store() as store, store.atomic():
-        found = [store.review(review_id) for review_id in ids]
+        found = _found(store, ids)
         receipts = [pipeline.reject(store, review.id, now=utc_now()) for review in found]
     if as_json:
         write_json({"receipts": receipts})
         return
     for review in found:
         say(f"Rejected {review.id}: both stay, and the same is not proposed again.")
+    for receipt in receipts:
+        say(f"Take it back with: consolidate undo {receipt.run}")
+
+
+def _found(store: Store, ids: list[str]) -> list[Review]:
+    """Find reviews; one that is named twice, or by two beginnings, comes once."""
+    return list({review.id: review for review in map(store.review, ids)}.values())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from consolidate.cli.common import Agent, Context, Db, Json, context
+from consolidate.cli.errors import complain
 from consolidate.cli.render import say, write_json
 from consolidate.errors import ConsolidateError, InputError
 from consolidate.places import config_folder, state_folder
@@ -67,8 +70,9 @@ def schedule(
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
     done: list[str] = []
+    failed: list[str] = []
     if install:
-        done = _install(chosen, job, texts)
+        done, failed = _install(chosen, job, texts)
     elif uninstall:
         done = _uninstall(chosen, job)
     if as_json:
@@ -78,22 +82,34 @@ def schedule(
                 "name": job.name,
                 "when": str(job.when),
                 "log": str(job.log),
-                "installed": install,
+                "installed": install and not failed,
                 "files": {str(path): text for path, text in texts.items()},
                 "done": done,
+                "failed": failed,
             }
         )
-        return
-    if not uninstall:
-        for path, text in texts.items():
-            say(f"# {path}", style="dim")
-            # As it is, so that it can be pasted; it holds no stored text.
-            typer.echo(text)
-    for line in done:
-        say(line)
-    if not install and not uninstall:
-        say(f"Runs {job.when}; log: {job.log}")
-        say("Set it up with: consolidate schedule --install")
+    else:
+        if not uninstall:
+            for path, text in texts.items():
+                say(f"# {path}", style="dim")
+                # As it is, so that it can be pasted; it holds no stored text.
+                typer.echo(text)
+        for line in done:
+            say(line)
+        if not install and not uninstall:
+            say(f"Runs {job.when}; log: {job.log}")
+            given = {"--kind": kind, "--at": at, "--every": every, "--agent": agent, "--db": db}
+            say(f"Set it up with: {_again(given)} --install")
+    if failed:
+        complain("Error: written, not switched on")
+        for line in failed:
+            complain(line)
+        raise typer.Exit(1)
+
+
+def _again(given: Mapping[str, str | None]) -> str:
+    parts = [part for key, value in given.items() if value is not None for part in (key, value)]
+    return shlex.join(["consolidate", "schedule", *parts])
 
 
 def _usual_kind() -> str:
@@ -133,12 +149,15 @@ def _texts(kind: str, job: Job) -> dict[Path | str, str]:
     return {_user_units() / name: text for name, text in systemd_units(job).items()}
 
 
-def _install(kind: str, job: Job, texts: dict[Path | str, str]) -> list[str]:
+def _install(
+    kind: str, job: Job, texts: dict[Path | str, str]
+) -> tuple[list[str], list[str]]:
+    """Install a job; returns what was done, and what is left to the user."""
     job.log.parent.mkdir(parents=True, exist_ok=True)
     if kind == "cron":
         lines = [*_crontab(job.name), *texts.values()]
         _call(["crontab", "-"], text="\n".join(lines) + "\n")
-        return [f"Installed in your crontab; runs {job.when}. Log: {job.log}"]
+        return [f"Installed in your crontab; runs {job.when}. Log: {job.log}"], []
     for path, text in texts.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text, encoding="utf-8")
@@ -148,7 +167,8 @@ def _install(kind: str, job: Job, texts: dict[Path | str, str]) -> list[str]:
     else:
         reload = ["systemctl", "--user", "daemon-reload"]
         commands = [reload, ["systemctl", "--user", "enable", "--now", f"{job.name}.timer"]]
-    return [*done, *_switch(commands), f"Runs {job.when}. Log: {job.log}"]
+    failed = _switch(commands)
+    return done if failed else [*done, f"Runs {job.when}. Log: {job.log}"], failed
 
 
 def _uninstall(kind: str, job: Job) -> list[str]:

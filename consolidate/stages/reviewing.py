@@ -126,6 +126,9 @@ def _decided(asked: Decision, kind: DecisionKind, subject: Fact, other: Fact) ->
     ends = None
     if kind is DecisionKind.SUPERSEDE:
         ends = other.valid_from or other.stated_at
+        began = subject.valid_from or subject.stated_at
+        if ends is not None and began is not None and ends < began:
+            ends = None  # the older one was kept: nothing ends before it began
     return replace(
         asked,
         id=decision_id(kind, subject, other),
