@@ -104,7 +104,7 @@ def entry(name: str, folder: Path | None = None) -> ModelEntry:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see `consolidate models list`"
+    hint = f"did you mean {' or '.join(near)}?" if near else "see `consolidate models list`."
     place = (folder or models_folder()) / OWN
     raise InputError(
         f"no model is called {name!r}; {hint} Models of your own can be listed in {str(place)!r}"

@@ -234,13 +234,15 @@ class Resolved:
 
     settings: Settings
     origins: Mapping[str, str]
-    """Setting name to `call`, `--option`, `CONSOLIDATE_NAME`, a file's path, or `default`."""
+    """Setting name to `call`, `--option`, `--set name`, `CONSOLIDATE_NAME`, a file's path, or
+    `default`."""
 
 
 def resolve(
     call: Mapping[str, Any] | None = None,
     *,
     cli: Mapping[str, Any] | None = None,
+    assigned: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Resolved:
@@ -249,6 +251,7 @@ def resolve(
     Args:
         call: Values given by the caller; None values count as not given.
         cli: Values from the command line, as text or typed; None values count as not given.
+        assigned: Values of `--set`, which options of their own overrule.
         environ: The environment; None is that of the process. `CONSOLIDATE_CONFIG` names a file
             to be read instead of the two usual ones.
         folder: Where `consolidate.toml` is looked for first; None is the working folder.
@@ -261,6 +264,7 @@ def resolve(
     layers = [
         *_file_layers(env, folder if folder is not None else Path(), problems),
         _environment_layer(env, problems),
+        _layer(assigned or {}, lambda key: f"--set {key}", _spoken, problems),
         _layer(cli or {}, lambda key: f"--{key.replace('_', '-')}", _spoken, problems),
         _layer(call or {}, lambda key: "call", _typed, problems),
     ]

@@ -105,10 +105,45 @@ def test_a_fact_is_stated_now_by_the_user_unless_told(cli: Cli) -> None:
 def test_what_can_not_be_remembered_is_refused_with_the_reason(
     cli: Cli, args: tuple[str, ...], part: str
 ) -> None:
-    result = cli("remember", *args, code=1)
+    # The value of an option is wrong usage; a text is not an option.
+    result = cli("remember", *args, code=2 if len(args) > 1 else 1)
     assert part in result.err
     assert result.err.startswith("Error: ")
     assert result.out == ""
+
+
+def test_standard_input_is_utf8_with_or_without_a_mark(cli: Cli) -> None:
+    cli("remember", stdin=b"\xef\xbb\xbfLikes tea\n")
+    assert texts(cli) == ["Likes tea"]
+    assert "line 2 is not UTF-8" in cli("remember", stdin=b"Likes jam\ncaf\xe9\n", code=1).err
+    assert texts(cli) == ["Likes tea"]
+
+
+def test_a_fact_from_the_future_is_taken_with_a_warning(cli: Cli) -> None:
+    assert "in the future" in cli("remember", "x y", "--stated-at", "2999-01-01T00:00:00Z").err
+    assert texts(cli) == ["x y"]
+
+
+def test_a_mistyped_agent_is_hinted_at(cli: Cli) -> None:
+    cli("remember", "Likes tea", "--agent", "ada")
+    for command in ("run", "stats"):
+        assert "there are ada" in cli(command, "--agent", "adda").err
+        assert "there are" not in cli(command, "--agent", "ada").err
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (("run", "--set", "a=b"), "--set a: there is no setting"),
+        (("run", "--set", "threads=-1"), "--set threads: must be"),
+        (("run", "--profile", "bold"), "--profile: must be"),
+        (("remember", "x y", "--timezone", "Mars"), "--timezone: must be"),
+    ],
+)
+def test_wrong_values_of_options_are_wrong_usage(
+    cli: Cli, args: tuple[str, ...], part: str
+) -> None:
+    assert part in cli(*args, code=2).err
 
 
 def test_stats_count_everything_or_one_agent(cli: Cli) -> None:
@@ -177,6 +212,8 @@ def test_a_stale_plan_is_refused(updated: Cli) -> None:
 def test_a_broken_plan_is_refused(updated: Cli) -> None:
     Path("plan.json").write_text("{}", encoding="utf-8")
     assert "no plan" in updated("apply", "plan.json", code=1).err
+    Path("x.txt").write_text("hello", encoding="utf-8")
+    assert "'x.txt' is no plan: it is no JSON\n" in updated("apply", "x.txt", code=1).err
     assert "there is no file" in updated("apply", "none.json", code=1).err
 
 
@@ -258,7 +295,7 @@ def test_set_and_profile_reach_the_run(updated: Cli) -> None:
     assert updated("review", "list", "--json").json["reviews"]
     settings = updated("settings", "--profile", "careful", "--set", "hub-size=9", "--json").json
     assert settings["settings"]["profile"] == "careful"
-    assert settings["origins"]["hub_size"] == "--hub-size"
+    assert settings["origins"]["hub_size"] == "--set hub_size"
 
 
 # ---- review
@@ -283,6 +320,14 @@ def test_reviews_are_listed_with_what_accepting_does(asked: Cli) -> None:
     assert "accepting: would retire the first" in out
 
 
+def test_a_tie_says_which_facts_can_be_kept(cli: Cli) -> None:
+    cli("remember", "Ada drives a red car.", "Ada drives a blue car.")
+    cli("run")
+    out = " ".join(cli("review", "list").out.split())
+    with Store.open(cli.db) as store:
+        assert all(f"--keep {fact.id}" in out for fact in store.facts())
+
+
 def test_an_accepted_review_is_carried_out_and_can_be_undone(asked: Cli) -> None:
     out = asked("review", "accept", review_id(asked)).out
     assert "Accepted (1 supersede)" in out
@@ -296,10 +341,21 @@ def test_keep_turns_a_review_round(asked: Cli) -> None:
         old, _ = store.facts()
     asked("review", "accept", review_id(asked), "--keep", old.id)
     assert texts(asked) == [OLD]
+    with Store.open(asked.db) as store:
+        (new,) = store.facts(statuses=[FactStatus.SUPERSEDED])
+    assert new.valid_to is None  # it can't have ended before it was said
+
+
+def test_a_review_named_twice_is_decided_once(asked: Cli) -> None:
+    known = review_id(asked)
+    assert len(asked("review", "accept", known, known[:12], "--json").json["receipts"]) == 1
 
 
 def test_a_rejected_review_leaves_both_and_is_not_asked_again(asked: Cli) -> None:
-    assert "both stay" in asked("review", "reject", review_id(asked)).out
+    out = asked("review", "reject", review_id(asked)).out
+    assert "both stay" in out
+    assert "Take it back with: consolidate undo run-" in out
+    assert "A review was rejected" in asked("report").out
     assert texts(asked) == [OLD, NEW]
     asked("run")
     assert "No reviews are open." in asked("review", "list").out
@@ -331,6 +387,19 @@ def test_the_database_is_never_written_over(updated: Cli) -> None:
     assert "the database itself" in updated("export", str(updated.db), code=1).err
     assert "the database itself" in updated("plan", "--out", "memory.db", code=1).err
     assert dump(updated) == before
+
+
+def test_a_place_that_can_not_be_written_is_named_as_the_user_did(updated: Cli) -> None:
+    err = updated("export", "nodir/x.jsonl", code=1).err
+    assert err == "Error: can't write 'nodir/x.jsonl': there is no folder 'nodir'\n"
+    assert updated("export", ".", code=1).err == "Error: '.' is a folder; name a file\n"
+
+
+def test_a_file_of_which_nothing_can_be_used_fails(cli: Cli) -> None:
+    Path("facts.jsonl").write_text("{broken\n{broken\n", encoding="utf-8")
+    result = cli("import", "facts.jsonl", code=1)
+    assert "nothing in the file could be used" in result.err
+    assert "Done" not in result.out
 
 
 def test_a_preview_counts_and_does_not_even_make_the_file(cli: Cli) -> None:
@@ -431,6 +500,12 @@ def test_models_are_listed_with_identity_or_problem(cli: Cli) -> None:
     (classifier,) = [model for model in document["models"] if model["role"] == "classifier"]
     assert classifier["identity"] is None
     assert "/nowhere/at/all" in classifier["problem"]
+
+
+def test_the_path_of_a_model_is_found_by_name_or_setting(cli: Cli) -> None:
+    name = cli("models", "list", "--json").json["listed"][0]["name"]
+    assert cli("models", "path", f"onnx:{name}").out == cli("models", "path", name).out
+    assert "`consolidate models list`. Models" in cli("models", "path", "zzzzzz", code=1).err
 
 
 def test_the_doctor_is_content_with_a_sound_store(cli: Cli) -> None:

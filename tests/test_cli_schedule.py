@@ -208,9 +208,9 @@ def test_what_can_not_be_switched_on_is_left_to_the_user(cli: Cli) -> None:
     assert "no bus" in result.err
     assert "Run it yourself: systemctl --user daemon-reload" in result.err
     assert "Runs daily" not in result.out
-    assert cli("schedule", "--kind", "launchd", "--install", "--json", code=1).json["installed"] is (
-        False
-    )
+    assert cli("schedule", "--kind", "launchd", "--install", "--json", code=1).json[
+        "installed"
+    ] is (False)
 
 
 def test_the_line_that_sets_it_up_repeats_what_was_given(cli: Cli) -> None:

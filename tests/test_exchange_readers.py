@@ -10,9 +10,10 @@ import pytest
 
 from consolidate.errors import InputError
 from consolidate.exchange.columns import parse_map
-from consolidate.exchange.importing import detect, parse
+from consolidate.exchange.importing import detect, import_bytes, parse
 from consolidate.exchange.records import Options, Parsed
 from consolidate.exchange.text import unwrap
+from consolidate.store import Store
 from consolidate.types import Fact, FactStatus, NewFact
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
@@ -63,6 +64,29 @@ def test_nothing_else_is_taken_for_a_mapped_column_that_is_missing() -> None:
 def test_a_mapped_column_that_no_line_has_is_told() -> None:
     parsed = read(lines({"text": "good"}), columns={"stated_at": "when"})
     assert any("no line has the column 'when'" in note for note in parsed.notes)
+
+
+def test_a_table_without_a_known_time_column_says_which_might_be_it() -> None:
+    parsed = read(b"text,zeit,colour\nI like tea,2026-01-02,red\n", "csv")
+    (note,) = parsed.notes
+    assert note.startswith("the facts have no times; one may be in zeit (")
+    assert "--map stated_at=COLUMN" in note
+    assert read(b"text\nI like tea\n", "csv").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"SQLite format 3\0\x10\0\n" + bytes(range(256)), "binary or not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary or not UTF-8"),
+        ("text,a\nI like tea,b\n".encode("utf-16"), "this is UTF-16"),
+        ("text,a\nI like tea,b\n".encode("utf-16-be"), "this is UTF-16"),
+    ],
+)
+def test_what_is_no_utf8_text_is_told_in_short(data: bytes, part: str) -> None:
+    with Store.open(":memory:") as store, pytest.raises(InputError, match=part) as caught:
+        import_bytes(store, data, Options(), now=NOW)
+    assert len(str(caught.value)) < 80
 
 
 def test_a_missing_time_stays_unknown() -> None:

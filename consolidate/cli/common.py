@@ -5,7 +5,7 @@ Heavy modules are imported inside functions: `consolidate --help` must not wait 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consolidate.errors import InputError
+from consolidate.cli.errors import UsageError, complain
+from consolidate.errors import InputError, SettingsError
 from consolidate.settings import Resolved, Settings, resolve
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Profile",
     "Timezone",
     "context",
+    "hint_at_agents",
     "utc_now",
 ]
 
@@ -135,18 +137,32 @@ def context(
         as_json: Whether `--json` was given.
         assign: Values of `--set`.
         options: Other options that are settings; None is not given.
+
+    Raises:
+        UsageError: The value of an option is wrong, and nothing else is.
+        SettingsError: Something else is wrong too, or alone.
     """
-    cli: dict[str, Any] = {**_assigned(assign or ()), "db": db, "agent": agent, **options}
-    return Context(resolved=resolve(cli=_given(cli)), as_json=as_json)
+    cli: dict[str, Any] = {"db": db, "agent": agent, **options}
+    try:
+        resolved = resolve(cli=cli, assigned=_assigned(assign or ()))
+    except SettingsError as error:
+        if all(problem.startswith("--") for problem in error.problems):
+            raise UsageError("\n".join(error.problems)) from error
+        raise
+    return Context(resolved=resolved, as_json=as_json)
+
+
+def hint_at_agents(agent: str, agents: Iterable[str]) -> None:
+    """Say which agents there are, if this one has no facts: its name may be mistyped."""
+    there = list(agents)
+    if agent not in there:
+        others = f"; there are {', '.join(there)}" if there else ""
+        complain(f"Note: agent {agent!r} has no facts{others}")
 
 
 def utc_now() -> datetime:
     """The one clock of the command line."""
     return datetime.now(UTC)
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _assigned(parts: Sequence[str]) -> dict[str, str]:

@@ -78,6 +78,9 @@ def draw_question(review: Review, facts: Mapping[str, Fact]) -> None:
     if decision.proposal:
         what = _PROPOSALS.get(decision.proposal, decision.proposal.value)
         draw(Padding(_labelled("accepting", Text(f"would {what}")), (0, 0, 0, 4)))
+    elif review.decided_at is None:
+        keep = visible(f"needs --keep {decision.subject} or --keep {decision.object}")
+        draw(Padding(_labelled("accepting", Text(keep)), (0, 0, 0, 4)))
 
 
 def _draw(decision: Decision, facts: Mapping[str, Fact]) -> None:

@@ -11,12 +11,17 @@ import typer
 from typer.core import TyperGroup
 
 from consolidate.cli.text import visible
-from consolidate.errors import ConsolidateError, SettingsError
+from consolidate.errors import ConsolidateError, InputError, SettingsError
 
-__all__ = ["ErrorsToExitCodes", "complain"]
+__all__ = ["ErrorsToExitCodes", "UsageError", "complain"]
 
 FAILED = 1
+MISUSED = 2  # as Typer has it
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
+
+
+class UsageError(InputError):
+    """The value of an option is wrong, which Typer could not see."""
 
 
 class ErrorsToExitCodes(TyperGroup):
@@ -61,7 +66,7 @@ class ErrorsToExitCodes(TyperGroup):
             write_json({"error": {"kind": type(error).__name__, "message": "; ".join(lines)}})
         for line in lines:
             complain(f"Error: {line}")
-        return typer.Exit(FAILED)
+        return typer.Exit(MISUSED if isinstance(error, UsageError) else FAILED)
 
 
 def complain(line: str) -> None:

@@ -101,6 +101,9 @@ def import_file(
     if report.refused:
         complain("Error: nothing was taken in, since lines are broken and --strict was given")
         raise typer.Exit(1)
+    if _useless(report):
+        complain("Error: nothing in the file could be used")
+        raise typer.Exit(1)
 
 
 def export_file(
@@ -131,6 +134,7 @@ def export_file(
         sys.stdout.buffer.flush()
         return
     ctx.spare(Path(file))
+    _check(file)
     _write(Path(file), lines)
     if as_json:
         write_json({"file": file, "rows": len(lines) - 1})
@@ -147,9 +151,20 @@ def _read(path: Path) -> bytes:
         raise InputError(f"there is no file {str(path)!r}") from None
 
 
+def _check(file: str) -> None:
+    path = Path(file)
+    if path.is_dir():
+        raise InputError(f"{file!r} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"can't write {file!r}: there is no folder {str(path.parent)!r}")
+
+
 def _write(path: Path, lines: list[str]) -> None:
     """Write beside the target first, so that a failure leaves an older export whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:  # it names the file beside, of which nobody has heard
+        raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
             out.writelines(f"{line}\n" for line in lines)
@@ -159,12 +174,18 @@ def _write(path: Path, lines: list[str]) -> None:
         raise
 
 
+def _useless(report: ImportReport) -> bool:
+    used = report.new or report.known or report.names or any(report.extra.values())
+    return bool(report.broken) and not used
+
+
 def _show(report: ImportReport, as_json: bool) -> None:
     if as_json:
         write_json(report)
     else:
         unchanged = report.preview or report.refused
-        say(f"{'Nothing was changed; this would be so' if unchanged else 'Done'} ({report.format})")
+        done = "Nothing was taken in" if _useless(report) else "Done"
+        say(f"{'Nothing was changed; this would be so' if unchanged else done} ({report.format})")
         rows = [("new", report.new), ("known already", report.known)]
         rows += [("broken", len(report.broken))]
         if report.names:

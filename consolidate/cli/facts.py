@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consolidate.cli.common import Agent, Db, Json, Timezone, context, utc_now
+from consolidate.cli.common import Agent, Db, Json, Timezone, context, hint_at_agents, utc_now
+from consolidate.cli.errors import UsageError, complain
 from consolidate.cli.render import day, draw, heading, say, table, write_json
 from consolidate.errors import InputError
-from consolidate.exchange.lines import parse_json
+from consolidate.exchange.lines import parse_json, text_lines
 from consolidate.times import parse_time
 from consolidate.types import Fact, NewFact
 
@@ -66,14 +67,15 @@ def remember(
     """Store facts as they are. What they change is found at the next run."""
     ctx = context(db, agent, as_json, timezone=timezone)
     now = utc_now()
+    said, about = _stated(stated_at, now, ctx.settings.timezone), _metadata(metadata)
     facts = [
         NewFact(
             text=text,
             agent=ctx.agent,
             kind=kind,
             source=source,
-            stated_at=_stated(stated_at, now, ctx.settings.timezone),
-            metadata=_metadata(metadata),
+            stated_at=said,
+            metadata=about,
         )
         for text in _sentences(texts or [])
     ]
@@ -133,6 +135,8 @@ def stats(db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
         # Without --agent the question is about the whole file.
         counts = store.stats(ctx.agent if agent else None)
         agents = store.agents()
+    if agent:
+        hint_at_agents(ctx.agent, agents)
     if as_json:
         write_json({"db": str(ctx.path), "agents": agents, "counts": counts})
         return
@@ -147,10 +151,12 @@ def _sentences(texts: list[str]) -> list[str]:
     if not texts or texts == ["-"]:
         if not texts and sys.stdin.isatty():
             raise typer.BadParameter("nothing to remember; write it in quotes", param_hint="TEXT")
+        found = []
         # As UTF-8 whatever the locale says: what is stored must be what was sent
-        data = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape")
-        lines = [line.strip() for line in data.splitlines()]
-        found = [line for line in lines if line]
+        for number, line in text_lines(sys.stdin.buffer.read()):
+            if isinstance(line, InputError):
+                raise InputError(f"line {number} is {line}")
+            found += [part.strip() for part in line.splitlines() if part.strip()]
         if not found:
             raise InputError("standard input held no fact")
         return found
@@ -162,15 +168,26 @@ def _sentences(texts: list[str]) -> list[str]:
 def _stated(value: str | None, now: datetime, zone: str | None) -> datetime | None:
     if value is None or value == "now":
         return now
-    return None if value == "unknown" else parse_time(value, zone=zone)
+    if value == "unknown":
+        return None
+    try:
+        moment = parse_time(value, zone=zone)
+    except InputError as error:
+        raise UsageError(f"--stated-at: {error}") from error
+    if moment > now + timedelta(days=1):
+        complain(f"Warning: --stated-at {value} lies in the future; it will beat all said before")
+    return moment
 
 
 def _metadata(value: str | None) -> dict[str, Any]:
     if value is None:
         return {}
-    parsed = parse_json(value)
+    try:
+        parsed = parse_json(value)
+    except InputError as error:
+        raise UsageError(f"--metadata {value!r}: {error}") from error
     if not isinstance(parsed, dict):
-        raise InputError(f"--metadata must be a JSON object, not {value!r}")
+        raise UsageError(f"--metadata must be a JSON object, not {value!r}")
     return parsed
 
 

@@ -196,6 +196,7 @@ def path(name: _Name, as_json: Json = False) -> None:
     from consolidate.shelf import Shelf
 
     shelf = Shelf()
+    name = name.removeprefix("onnx:")
     if name in bundled_names():
         folder, there = bundled_folder(name), True
     else:

@@ -16,6 +16,7 @@ from consolidate.cli.common import (
     Json,
     Profile,
     context,
+    hint_at_agents,
     utc_now,
 )
 from consolidate.cli.decisions import draw_decisions, facts_of
@@ -100,7 +101,15 @@ def apply(
     from consolidate.serialise import plan_from_json
 
     ctx = context(db, agent, as_json)
-    made = plan_from_json(_read(file))
+    content = _read(file)
+    try:
+        made = plan_from_json(content)
+    except InputError as error:
+        if isinstance(error.__cause__, ValueError | RecursionError):  # what the parser says
+            raise InputError(f"{file!r} is no plan: it is no JSON") from error
+        raise InputError(
+            f"{file!r} is no plan: {str(error).removeprefix('this is no plan: ')}"
+        ) from error
     if agent is not None and made.agent != ctx.agent:
         raise InputError(f"the plan is for agent {made.agent!r}, not for {ctx.agent!r}")
     with ctx.store() as store:
@@ -132,6 +141,8 @@ def run(
 
     ctx = context(db, agent, as_json, assign=assign, profile=profile)
     with ctx.store() as store:
+        if agent:
+            hint_at_agents(ctx.agent, store.agents())
         backends = Backends.load(ctx.settings)
         if reembed:
             store.drop_vectors()
@@ -190,6 +201,8 @@ def report(
     when = f"{done.started_at:%Y-%m-%d %H:%M} UTC"
     say(f"{done.id} · {done.state} · agent {done.agent} · {when}", style="bold")
     draw_decisions(made.decisions, facts, every=every)
+    if done.receipt is not None and done.receipt.applied.get("reject"):
+        say("A review was rejected: both its facts stay, and the same is not proposed again.")
     draw_funnel(told)
     rows = [
         (stage.stage, f"{stage.seconds:.2f}", stage.model_calls, stage.cached, stage.model)

@@ -100,10 +100,14 @@ def schedule(
             say(f"Runs {job.when}; log: {job.log}")
             given = {"--kind": kind, "--at": at, "--every": every, "--agent": agent, "--db": db}
             say(f"Set it up with: {_again(given)} --install")
-    if failed:
+    _fail_with(failed)
+
+
+def _fail_with(notes: list[str]) -> None:
+    if notes:
         complain("Error: written, not switched on")
-        for line in failed:
-            complain(line)
+        for note in notes:
+            complain(note)
         raise typer.Exit(1)
 
 
@@ -149,9 +153,7 @@ def _texts(kind: str, job: Job) -> dict[Path | str, str]:
     return {_user_units() / name: text for name, text in systemd_units(job).items()}
 
 
-def _install(
-    kind: str, job: Job, texts: dict[Path | str, str]
-) -> tuple[list[str], list[str]]:
+def _install(kind: str, job: Job, texts: dict[Path | str, str]) -> tuple[list[str], list[str]]:
     """Install a job; returns what was done, and what is left to the user."""
     job.log.parent.mkdir(parents=True, exist_ok=True)
     if kind == "cron":

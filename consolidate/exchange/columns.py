@@ -6,7 +6,7 @@ JSONL and CSV share this. What is not known stays unknown: a row without a time 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from consolidate.exchange.text import TEXT_NAMES, unwrap
 from consolidate.times import parse_time
 from consolidate.types import NewFact
 
-__all__ = ["FIELDS", "Columns", "fact_of", "known_time", "parse_map"]
+__all__ = ["FIELDS", "Columns", "fact_of", "known_time", "listed", "note_of_times", "parse_map"]
 
 _GUESSES: Mapping[str, tuple[str, ...]] = {
     "text": TEXT_NAMES,
@@ -48,6 +48,10 @@ from another program would meet the same number from a third."""
 
 FIELDS = ("id", *_GUESSES)
 """Fields that a column can be mapped to."""
+
+_SHOWN, _LONG = 20, 40  # columns in a message, and letters of each
+_LIKE_A_TIME = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})(?!\d)")
+_TIMELY = re.compile(r"date|time|when|day|(?<![a-zA-Z])at(?![a-zA-Z])|[a-z]At$", re.IGNORECASE)
 
 _TIMES = ("stated_at", "valid_from", "valid_to")
 
@@ -83,7 +87,7 @@ class Columns:
         chosen = cls(by_field={**given, **guessed}, guessed=guessed)
         if "text" not in chosen.by_field:
             raise InputError(
-                f"no column looks like the text (there are {', '.join(names) or 'none'}); "
+                f"no column looks like the text (there are {listed(names) or 'none'}); "
                 "name it: --map text=COLUMN"
             )
         return chosen
@@ -95,6 +99,29 @@ class Columns:
             return None
         listed = ", ".join(f"{target}={name}" for target, name in odd.items())
         return f"columns taken: {listed} (change with --map)"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name columns in a message, which must stay short whatever the file holds."""
+    shown = [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in names[:_SHOWN]]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(shown) + more
+
+
+def note_of_times(samples: Mapping[str, Any], used: Collection[str]) -> str | None:
+    """Say that no column was taken for the time, and which might be it.
+
+    Args:
+        samples: Column to some value of it, or None.
+        used: Columns that hold something else.
+    """
+    free = [name for name in samples if name not in used]
+    if not free:
+        return None
+    might = [name for name in free if _LIKE_A_TIME.match(str(samples[name] or ""))]
+    might += [name for name in free if name not in might and _TIMELY.search(name)]
+    hint = f"; one may be in {listed(might)}" if might else ""
+    return f"the facts have no times{hint} (name it: --map stated_at=COLUMN)"
 
 
 def parse_map(specs: Iterable[str]) -> dict[str, str]:

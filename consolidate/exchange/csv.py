@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from typing import Any
 
 from consolidate.errors import InputError
-from consolidate.exchange.columns import Columns, fact_of
+from consolidate.exchange.columns import Columns, fact_of, listed, note_of_times
 from consolidate.exchange.lines import whole_text
 from consolidate.exchange.records import Broken, Options, Parsed
 from consolidate.types import NewFact
@@ -25,6 +26,8 @@ def read_csv(data: bytes, options: Options) -> Parsed:
         InputError: There is no header, or no column for the text.
     """
     text = whole_text(data)
+    if not _is_text(text.split("\n", 1)[0]):
+        raise InputError("this is binary or not UTF-8 text")
     head = text.split("\n", 1)[0]
     separator = max(_SEPARATORS, key=head.count)
     before = csv.field_size_limit(_LONGEST)
@@ -56,21 +59,32 @@ def _read(rows: Iterator[tuple[int, list[str] | InputError]], options: Options) 
         raise header
     names = [name.strip() for name in header]
     if len(set(names)) < len(names):
-        raise InputError(f"a column is named twice: {', '.join(names)}")
+        raise InputError(f"a column is named twice: {listed(names)}")
     if missing := [column for column in options.columns.values() if column not in names]:
-        raise InputError(f"there is no column {missing[0]!r}; the columns are {', '.join(names)}")
+        raise InputError(f"there is no column {missing[0]!r}; the columns are {listed(names)}")
     columns = Columns.choose(names, options.columns)
     facts: list[tuple[int, NewFact]] = []
     broken: list[Broken] = []
+    samples: dict[str, Any] = dict.fromkeys(names)
     for line, row in rows:
         try:
-            facts.append((line, fact_of(_named(names, row), columns, options)))
+            named = _named(names, row)
+            samples.update({k: v for k, v in named.items() if not samples[k]})
+            facts.append((line, fact_of(named, columns, options)))
         except InputError as error:
             broken.append(Broken(line=line, reason=str(error)))
     notes = [note] if (note := columns.note()) else []
+    if "stated_at" not in columns.by_field and (
+        note := note_of_times(samples, columns.by_field.values())
+    ):
+        notes.append(note)
     if "id" in names and "id" not in columns.by_field:
         notes.append("ids are kept in the metadata; --map id=id makes them the facts' own")
     return Parsed(format="csv", facts=tuple(facts), broken=tuple(broken), notes=tuple(notes))
+
+
+def _is_text(header: str) -> bool:
+    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in header)
 
 
 def _named(names: list[str], row: list[str] | InputError) -> dict[str, str]:

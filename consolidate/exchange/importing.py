@@ -6,6 +6,7 @@ is what an import does.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -55,6 +56,7 @@ def import_bytes(
     Raises:
         InputError: The file as a whole can't be read.
     """
+    _refuse_other_encodings(data)
     parsed = parse(data, options, now=now, form=form or detect(data, name))
     tally = _Tally(broken=list(parsed.broken), notes=list(parsed.notes))
     refused = False
@@ -196,6 +198,17 @@ def _declare(store: Store, aliases: Sequence[Alias], tally: _Tally) -> None:
             tally.notes.append(f"a name was left out: {error}")
         else:
             tally.names += 1
+
+
+def _refuse_other_encodings(data: bytes) -> None:
+    start = data[:1000]
+    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    # Plain letters in UTF-16 are every other byte, with zeros between them.
+    unmarked = len(start) > 3 and any(
+        not any(start[first::2]) and 0 not in start[1 - first :: 2] for first in (0, 1)
+    )
+    if marked or unmarked:
+        raise InputError("this is UTF-16, convert it first: iconv -f UTF-16 -t UTF-8")
 
 
 def _is_hippo(data: bytes) -> bool:

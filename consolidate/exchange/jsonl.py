@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from consolidate.errors import InputError
-from consolidate.exchange.columns import Columns, fact_of
+from consolidate.exchange.columns import Columns, fact_of, note_of_times
 from consolidate.exchange.lines import json_lines, parse_json, whole_text
 from consolidate.exchange.records import Broken, Options, Parsed
 from consolidate.types import NewFact
@@ -36,6 +36,9 @@ def _read(name: str, items: Iterable[tuple[int, Any]], options: Options) -> Pars
     broken: list[Broken] = []
     notes: dict[str, None] = {}  # a dict keeps the order
     seen: set[str] = set()
+    samples: dict[str, Any] = {}
+    used: set[str] = set()
+    timed = "stated_at" in options.columns
     for number, item in items:
         try:
             row = _row(item)
@@ -48,11 +51,16 @@ def _read(name: str, items: Iterable[tuple[int, Any]], options: Options) -> Pars
             continue
         if note := columns.note():
             notes[note] = None
+        timed = timed or "stated_at" in columns.by_field
+        used.update(columns.by_field.values())
+        samples.update({k: v for k, v in row.items() if not samples.get(k)})
         if "id" in row and "id" not in columns.by_field:
             notes["ids are kept in the metadata; --map id=id makes them the facts' own"] = None
     for column in options.columns.values():
         if column not in seen:
             notes[f"no line has the column {column!r} that --map names"] = None
+    if facts and not timed and (note := note_of_times(samples, used)):
+        notes[note] = None
     return Parsed(format=name, facts=tuple(facts), broken=tuple(broken), notes=tuple(notes))
 
 
