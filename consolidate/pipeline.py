@@ -31,7 +31,7 @@ from consolidate.stages.report import Report, report_of
 from consolidate.stages.reviewing import accept_review, reject_review
 from consolidate.stages.work import Book, Progress, silent
 from consolidate.store import Store
-from consolidate.types import Decision, Pair, Plan, Receipt, Snapshot, Verdict
+from consolidate.types import Assessment, Decision, Pair, Plan, Receipt, Snapshot, Verdict
 
 __all__ = ["Outcome", "Progress", "accept", "apply", "plan", "reject", "run", "undo"]
 
@@ -91,6 +91,7 @@ def _plan(
 
     pairs: dict[tuple[str, str], Pair] = {}
     verdicts: dict[tuple[str, str], Verdict] = {}
+    judged: dict[tuple[str, str], Assessment] = {}
     decisions: tuple[Decision, ...] = ()
     for _ in range(_ROUNDS):
         # What is merged leaves room for pairs that were not looked at before. They are sought
@@ -120,9 +121,9 @@ def _plan(
             )  # fmt: skip
             tally.gives(verdicts)
         with book.stage("decide", verdicts) as tally:
-            everything = [pairs[key] for key in sorted(pairs)]
+            judged |= bench.assess(fresh, verdicts)
             decisions, due = decide(
-                facts, uniques, everything, verdicts, bench.assess(everything, verdicts),
+                facts, uniques, [pairs[key] for key in sorted(pairs)], verdicts, judged,
                 settled=snapshot.settled, linked=snapshot.linked, heirs=snapshot.heirs,
                 policy=_policy(settings), now=now,
             )  # fmt: skip

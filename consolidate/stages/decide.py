@@ -225,9 +225,10 @@ class _Decider:
                 self.rivals[later].add(retired)
 
     def decide(self) -> tuple[dict[str, Decision], datetime | None]:
-        for text in sorted(self.members):
+        repeated = sorted(text for text, members in self.members.items() if len(members) > 1)
+        for text in repeated:
             self._rejoin_retired(text)
-        for text in sorted(self.members):
+        for text in repeated:
             self._merge_repeats(text)
         self._merge_judged()
         self._ask_about_duplicates()
@@ -361,8 +362,11 @@ class _Decider:
                     yield a, b
 
     def _standing(self, representative: str) -> list[Fact]:
+        members = self.members[representative]
+        if len(members) == 1 and members[0] not in self.merged:
+            return [self.facts[members[0]]]  # as nearly all are
         heirs = set()
-        for member in self.members[representative]:
+        for member in members:
             while member in self.merged:
                 member = self.merged[member]
             heirs.add(member)

@@ -216,7 +216,9 @@ def _limit(
             by_rule[RULES[rule_rank]] += 1
             pairs.append(Pair(left=left, right=right, rule=RULES[rule_rank], similarity=-negative))
     return Candidates(
-        pairs=tuple(sorted(pairs)), by_rule=_nonzero(by_rule), skipped=_nonzero(skipped)
+        pairs=tuple(sorted(pairs, key=lambda p: (p.left, p.right))),
+        by_rule=_nonzero(by_rule),
+        skipped=_nonzero(skipped),
     )
 
 
