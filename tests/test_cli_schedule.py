@@ -77,7 +77,7 @@ def test_wrong_times_are_refused(at: str | None, every: str | None) -> None:
 
 
 def test_systemd_units_quote_what_systemd_would_expand() -> None:
-    units = systemd_units(job(folder=Path("/work/100%")))
+    units = systemd_units(job(folder=Path("/srv/100%")))
     service = units["consolidate-default-12345678.service"]
     assert 'ExecStart="/opt/my tools/python" "-m"' in service
     assert '"/d/50%% $$x.db"' in service
