@@ -82,7 +82,7 @@ def test_systemd_units_quote_what_systemd_would_expand() -> None:
     assert 'ExecStart="/opt/my tools/python" "-m"' in service
     assert '"/d/50%% $$x.db"' in service
     assert "StandardOutput=append:/logs/a b.log" in service
-    assert "WorkingDirectory=/work/100%%" in service
+    assert "WorkingDirectory=/srv/100%%" in service
     timer = units["consolidate-default-12345678.timer"]
     assert "OnCalendar=*-*-* 03:30:00" in timer
     assert "OnUnitActiveSec=360min" in systemd_units(job(when=When(every=360)))[
