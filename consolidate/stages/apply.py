@@ -85,22 +85,16 @@ def _refuse_if_stale(plan: Plan, facts: dict[str, Fact]) -> None:
 
 
 def _write_links_and_reviews(store: Store, plan: Plan, run: str) -> int:
-    rows = 0
-    for decision in plan.decisions:
-        if decision.kind is DecisionKind.LINK:
-            link = Link(
-                left=decision.subject, right=decision.object, relation=decision.relation, run=run
-            )
-            store.write_link(plan.agent, link, run=run)
-            rows += 1
-        elif decision.kind is DecisionKind.REVIEW:
-            review = Review(
-                id=review_id(decision),
-                agent=plan.agent,
-                state=ReviewState.OPEN,
-                decision=decision,
-                run=run,
-            )
-            store.write_review(review, run=run)
-            rows += 1
-    return rows
+    links = [
+        Link(left=d.subject, right=d.object, relation=d.relation, run=run)
+        for d in plan.decisions
+        if d.kind is DecisionKind.LINK
+    ]
+    reviews = [
+        Review(id=review_id(d), agent=plan.agent, state=ReviewState.OPEN, decision=d, run=run)
+        for d in plan.decisions
+        if d.kind is DecisionKind.REVIEW
+    ]
+    store.write_links(plan.agent, links, run=run)
+    store.write_reviews(reviews, run=run)
+    return len(links) + len(reviews)

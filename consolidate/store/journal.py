@@ -97,20 +97,38 @@ class JournalPart(Part):
 
     def write_link(self, agent: str, link: Link, *, run: str) -> None:
         """Link two facts of an agent; a link that is there already stays as it is."""
-        check_name("relation", link.relation)
-        values = dict(zip(LINK_COLUMNS, link_to_row(agent, link, run), strict=True))
+        self.write_links(agent, [link], run=run)
+
+    def write_links(self, agent: str, links: Sequence[Link], *, run: str) -> None:
+        """Link many pairs of facts of an agent; much quicker than one by one."""
+        for link in links:
+            check_name("relation", link.relation)
+        rows = [
+            dict(zip(LINK_COLUMNS, link_to_row(agent, link, run), strict=True)) for link in links
+        ]
         with self._db.atomic():
-            self._require_facts(agent, link.left, link.right)
-            if self._current("links", _key("links", values)) is None:
-                self._put("links", values, run)
+            self._require_facts(agent, *(end for link in links for end in (link.left, link.right)))
+            fresh = {tuple(_key("links", r)): r for r in rows if not self._is_there("links", r)}
+            self._insert("links", [*fresh.values()], run)
 
     def write_review(self, review: Review, *, run: str) -> None:
         """Store a review, new or in another state."""
-        check_name("review id", review.id)
-        values = dict(zip(REVIEW_COLUMNS, review_to_row(review), strict=True))
+        self.write_reviews([review], run=run)
+
+    def write_reviews(self, reviews: Sequence[Review], *, run: str) -> None:
+        """Store many reviews of one agent; much quicker than one by one."""
+        for review in reviews:
+            check_name("review id", review.id)
+        rows = [dict(zip(REVIEW_COLUMNS, review_to_row(r), strict=True)) for r in reviews]
         with self._db.atomic():
-            self._require_facts(review.agent, review.decision.subject, review.decision.object)
-            self._put("reviews", values, run)
+            for review in reviews[:1]:
+                ends = [f for r in reviews for f in (r.decision.subject, r.decision.object)]
+                self._require_facts(review.agent, *ends)
+            fresh = {tuple(_key("reviews", r)): r for r in rows if not self._is_there("reviews", r)}
+            for row in rows:
+                if tuple(_key("reviews", row)) not in fresh:
+                    self._put("reviews", row, run)
+            self._insert("reviews", [*fresh.values()], run)
 
     def undo(self, run: str, *, now: datetime) -> Receipt:
         """Restore every row the run changed, newest change first, in one transaction.
@@ -184,6 +202,20 @@ class JournalPart(Part):
                 "of any run; nothing was changed. Its history shows what it was"
             )
         self._set(subject, key, json.loads(before) if before else None, expected)
+
+    def _is_there(self, subject: str, values: _Values) -> bool:
+        return self._current(subject, _key(subject, values)) is not None
+
+    def _insert(self, subject: str, rows: Sequence[_Values], run: str) -> None:
+        """Insert rows that are not there yet, with their journal."""
+        self._journal([(subject, _key(subject, row), None, row) for row in rows], run)
+        if rows:
+            columns = [*rows[0]]
+            self._db.write_many(
+                f"INSERT INTO {subject} ({', '.join(columns)}) "  # noqa: S608
+                f"VALUES ({placeholders(columns)})",
+                [[row[name] for name in columns] for row in rows],
+            )
 
     def _put(self, subject: str, values: _Values, run: str) -> None:
         key = _key(subject, values)
