@@ -18,6 +18,8 @@ from consolidate.version import __version__
 if TYPE_CHECKING:
     from consolidate.api import open_store, plan, run
     from consolidate.errors import ConsolidateError
+    from consolidate.memory import open_memory
+    from consolidate.memory.memory import Memory
     from consolidate.pipeline import Outcome, accept, apply, reject, undo
     from consolidate.settings import Settings
     from consolidate.store import Store
@@ -27,6 +29,7 @@ _HOMES = {
     "ConsolidateError": "consolidate.errors",
     "Fact": "consolidate.types",
     "FactStatus": "consolidate.types",
+    "Memory": "consolidate.memory.memory",
     "NewFact": "consolidate.types",
     "Outcome": "consolidate.pipeline",
     "Plan": "consolidate.types",
@@ -35,6 +38,7 @@ _HOMES = {
     "Store": "consolidate.store",
     "accept": "consolidate.pipeline",
     "apply": "consolidate.pipeline",
+    "open_memory": "consolidate.memory",
     "open_store": "consolidate.api",
     "plan": "consolidate.api",
     "reject": "consolidate.pipeline",
@@ -46,6 +50,7 @@ __all__ = [
     "ConsolidateError",
     "Fact",
     "FactStatus",
+    "Memory",
     "NewFact",
     "Outcome",
     "Plan",
@@ -55,6 +60,7 @@ __all__ = [
     "__version__",
     "accept",
     "apply",
+    "open_memory",
     "open_store",
     "plan",
     "reject",

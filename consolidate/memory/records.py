@@ -1,0 +1,5 @@
+"""The records that a memory hands out. Frozen, keyword-only, no behaviour."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
