@@ -6,6 +6,7 @@ from consolidate.store.leases import Lease
 from consolidate.store.records import Added, Entity, Event, History, State
 from consolidate.store.rows import LIVE, fact_digest, fact_hash
 from consolidate.store.store import Store
+from consolidate.store.whole_runs import PreparedRun, prepare_run
 
 __all__ = [
     "LIVE",
@@ -14,8 +15,10 @@ __all__ = [
     "Event",
     "History",
     "Lease",
+    "PreparedRun",
     "State",
     "Store",
     "fact_digest",
     "fact_hash",
+    "prepare_run",
 ]

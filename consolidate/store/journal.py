@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,7 @@ from consolidate.store.validation import check_name
 from consolidate.times import format_time
 from consolidate.types import Fact, Link, Receipt, Review
 
-__all__ = ["JournalPart"]
+__all__ = ["JournalPart", "row_key"]
 
 _KEYS = {"facts": ("id",), "links": ("left_fact", "right_fact", "relation"), "reviews": ("id",)}
 _COLUMNS = {"facts": FACT_COLUMNS, "links": LINK_COLUMNS, "reviews": REVIEW_COLUMNS}
@@ -108,7 +108,7 @@ class JournalPart(Part):
         ]
         with self._db.atomic():
             self._require_facts(agent, *(end for link in links for end in (link.left, link.right)))
-            fresh = {tuple(_key("links", r)): r for r in rows if not self._is_there("links", r)}
+            fresh = {tuple(row_key("links", r)): r for r in rows if not self._is_there("links", r)}
             self._insert("links", [*fresh.values()], run)
 
     def write_review(self, review: Review, *, run: str) -> None:
@@ -124,9 +124,11 @@ class JournalPart(Part):
             for review in reviews[:1]:
                 ends = [f for r in reviews for f in (r.decision.subject, r.decision.object)]
                 self._require_facts(review.agent, *ends)
-            fresh = {tuple(_key("reviews", r)): r for r in rows if not self._is_there("reviews", r)}
+            fresh = {
+                tuple(row_key("reviews", r)): r for r in rows if not self._is_there("reviews", r)
+            }
             for row in rows:
-                if tuple(_key("reviews", row)) not in fresh:
+                if tuple(row_key("reviews", row)) not in fresh:
                     self._put("reviews", row, run)
             self._insert("reviews", [*fresh.values()], run)
 
@@ -204,11 +206,11 @@ class JournalPart(Part):
         self._set(subject, key, json.loads(before) if before else None, expected)
 
     def _is_there(self, subject: str, values: _Values) -> bool:
-        return self._current(subject, _key(subject, values)) is not None
+        return self._current(subject, row_key(subject, values)) is not None
 
     def _insert(self, subject: str, rows: Sequence[_Values], run: str) -> None:
         """Insert rows that are not there yet, with their journal."""
-        self._journal([(subject, _key(subject, row), None, row) for row in rows], run)
+        self._journal([(subject, row_key(subject, row), None, row) for row in rows], run)
         if rows:
             columns = [*rows[0]]
             self._db.write_many(
@@ -218,7 +220,7 @@ class JournalPart(Part):
             )
 
     def _put(self, subject: str, values: _Values, run: str) -> None:
-        key = _key(subject, values)
+        key = row_key(subject, values)
         before = self._current(subject, key)
         if before != values:
             self._journal([(subject, key, before, values)], run)
@@ -229,12 +231,17 @@ class JournalPart(Part):
             return
         if not self._db.one("SELECT 1 FROM runs WHERE id = ? AND state = 'applied'", (run,)):
             raise NotFoundError(f"no run {run!r} in {self._db.where} that could write; begin one")
-        self._db.write_many(
-            "INSERT INTO journal (run, subject, key, before, after) VALUES (?, ?, ?, ?, ?)",
+        self._enter(
             [
                 (run, subject, canonical(key), before and canonical(before), canonical(after))
                 for subject, key, before, after in changes
-            ],
+            ]
+        )
+
+    def _enter(self, entries: Sequence[Sequence[Any]]) -> None:
+        self._db.write_many(
+            "INSERT INTO journal (run, subject, key, before, after) VALUES (?, ?, ?, ?, ?)",
+            entries,
         )
 
     def _current(
@@ -294,7 +301,8 @@ class JournalPart(Part):
                 )
 
 
-def _key(subject: str, values: _Values) -> list[str]:
+def row_key(subject: str, values: Mapping[str, Any]) -> list[str]:
+    """What names a row of a table in the journal."""
     return [values[column] for column in _KEYS[subject]]
 
 

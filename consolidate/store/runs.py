@@ -21,7 +21,7 @@ from consolidate.store.rows import (
 from consolidate.times import format_time, read_time
 from consolidate.types import Link, Plan, Receipt, Review, ReviewState, Run
 
-__all__ = ["RunPart"]
+__all__ = ["RunPart", "plan_body"]
 
 _RUN_SQL = "SELECT id, agent, plan, state, started_at, finished_at, receipt, summary FROM runs"
 
@@ -40,20 +40,14 @@ class RunPart(Part):
         Raises:
             StoreError: The plan is applied already.
         """
-        body = to_data(replace(plan, decisions=()))
-        del body["decisions"]  # they lie in a table of their own
-        summary = {name: body[name] for name in ("stages", "models", "settings")}
+        body, summary = plan_body(plan)
         with self._db.atomic():
-            applied = self.find_run(plan.id)
-            if applied is not None:
-                raise StoreError(f"this plan is applied already, by {applied.id}; undo that first")
-            run = f"run-{format_time(now)[:10].replace('-', '')}-{secrets.token_hex(3)}"
-            while self._db.one("SELECT 1 FROM runs WHERE id = ?", (run,)):
-                run = run[:-6] + secrets.token_hex(3)
+            self.refuse_if_applied(plan.id)
+            run = self.new_run_id(now)
             if not self._db.one("SELECT 1 FROM plans WHERE id = ?", (plan.id,)):
                 self._db.write(
                     "INSERT INTO plans (id, agent, body) VALUES (?, ?, ?)",
-                    (plan.id, plan.agent, canonical(body)),
+                    (plan.id, plan.agent, body),
                 )
                 self._db.write_many(
                     "INSERT INTO decisions (plan, position, subject, object, body) "
@@ -66,9 +60,27 @@ class RunPart(Part):
             self._db.write(
                 "INSERT INTO runs (id, agent, plan, state, started_at, summary) "
                 "VALUES (?, ?, ?, 'applied', ?, ?)",
-                (run, plan.agent, plan.id, format_time(now), canonical(summary)),
+                (run, plan.agent, plan.id, format_time(now), summary),
             )
         return run
+
+    def new_run_id(self, now: datetime) -> str:
+        """Make an id that no run has: the day and six hex digits."""
+        day = format_time(now)[:10].replace("-", "")
+        while True:
+            run = f"run-{day}-{secrets.token_hex(3)}"
+            if not self._db.one("SELECT 1 FROM runs WHERE id = ?", (run,)):
+                return run
+
+    def refuse_if_applied(self, plan_id: str) -> None:
+        """Refuse a plan that a run has applied already.
+
+        Raises:
+            StoreError: It is; names the run.
+        """
+        applied = self.find_run(plan_id)
+        if applied is not None:
+            raise StoreError(f"this plan is applied already, by {applied.id}; undo that first")
 
     def finish_run(self, run: str, receipt: Receipt, *, now: datetime, state_digest: str) -> None:
         """Record what a run did and the state it left: the digest of the snapshot after it."""
@@ -178,6 +190,14 @@ class RunPart(Part):
             (agent, fact),
         )
         return [link_from_row(row) for row in rows]
+
+
+def plan_body(plan: Plan) -> tuple[str, str]:
+    """Write a plan without its decisions, and what lists of runs show of it."""
+    body = to_data(replace(plan, decisions=()))
+    del body["decisions"]  # they lie in a table of their own
+    summary = {name: body[name] for name in ("stages", "models", "settings")}
+    return canonical(body), canonical(summary)
 
 
 def _run(row: tuple[Any, ...]) -> Run:

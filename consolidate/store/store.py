@@ -13,12 +13,11 @@ from consolidate.store.database import Database, shown
 from consolidate.store.entities import EntityPart
 from consolidate.store.facts import FactPart
 from consolidate.store.histories import HistoryPart
-from consolidate.store.journal import JournalPart
 from consolidate.store.leases import LeasePart, holder_of
 from consolidate.store.maintenance import MaintenancePart
 from consolidate.store.migrations import migrate, version_of
-from consolidate.store.runs import RunPart
 from consolidate.store.snapshots import SnapshotPart
+from consolidate.store.whole_runs import WholeRunPart
 
 __all__ = ["Store"]
 
@@ -29,8 +28,7 @@ class Store(
     HistoryPart,
     CachePart,
     EntityPart,
-    RunPart,
-    JournalPart,
+    WholeRunPart,
     LeasePart,
     MaintenancePart,
 ):
