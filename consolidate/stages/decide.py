@@ -23,9 +23,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from consolidate.judge.recency import Clock, Order, moment, order, stated
-from consolidate.stages.collapse import representative
-from consolidate.stages.outcome import RETIRED_REPEAT, absorb, carry_out
+from consolidate.judge.recency import moment, order, stated
+from consolidate.stages.ordering import (
+    between,
+    by_statement,
+    is_dated,
+    is_live,
+    overlaps_not,
+    pair_of,
+    preference,
+    said_first,
+    takers_first,
+)
+from consolidate.stages.outcome import RETIRED_REPEAT, absorb
+from consolidate.stages.views import View, ends
 from consolidate.stages.wording import Wording
 from consolidate.types import (
     Assessment,
@@ -33,7 +44,6 @@ from consolidate.types import (
     DecisionKind,
     Evidence,
     Fact,
-    FactStatus,
     Pair,
     Relation,
     Unique,
@@ -94,7 +104,7 @@ def decide(
     """
     everything = dict(facts)
     made: dict[str, Decision] = {}
-    view = _View(everything, uniques, assessments, settled, linked, heirs or {})
+    view = View(everything, uniques, assessments, settled, linked, heirs or {})
     rules = {(p.left, p.right): p.rule for p in pairs}
     while True:
         found, due = _Decider(view, rules, verdicts, policy, now).decide()
@@ -108,81 +118,12 @@ def decide(
     return tuple(made[key] for key in sorted(made) if _still_asked(made[key], view)), due
 
 
-@dataclass(frozen=True)
-class _View:
-    """What deciding starts from: the store, and what the judge found about its texts."""
-
-    facts: Mapping[str, Fact]
-    """Live and superseded facts by id."""
-    uniques: Sequence[Unique]
-    assessments: Mapping[tuple[str, str], Assessment]
-    settled: frozenset[tuple[str, str]]
-    linked: frozenset[tuple[str, str]]
-    heirs: Mapping[str, str]
-
-    def after(self, decisions: Sequence[Decision]) -> _View:
-        """The view once these decisions are carried out."""
-        facts = {**self.facts, **carry_out(decisions, self.facts, "")}
-        heirs = dict(self.heirs)
-        for fact in facts.values():
-            if fact.merged_into is not None:
-                heirs[fact.id] = fact.merged_into
-        for merged, heir in heirs.items():
-            while heir in heirs:
-                heir = heirs[heir]
-            heirs[merged] = heir
-        standing = {k: f for k, f in facts.items() if f.status is not FactStatus.MERGED}
-        uniques, moved = [], {}
-        for unique in self.uniques:
-            members = tuple(m for m in unique.members if m in standing)
-            if members:
-                name = representative([standing[m] for m in members])
-                moved[unique.representative] = name
-                uniques.append(Unique(representative=name, members=members))
-        asked = {_ends(d) for d in decisions if d.kind is DecisionKind.REVIEW}
-        followed = {_pair_of(heirs.get(a, a), heirs.get(b, b)) for a, b in self.settled | asked}
-        joined = {_ends(d) for d in decisions if d.kind is DecisionKind.LINK}
-        return _View(standing, uniques, _moved(self.assessments, moved, standing),
-                     self.settled | asked | followed, self.linked | joined, heirs)  # fmt: skip
-
-
-def _moved(
-    assessments: Mapping[tuple[str, str], Assessment],
-    moved: Mapping[str, str],
-    facts: Mapping[str, Fact],
-) -> dict[tuple[str, str], Assessment]:
-    """Assessments under the representatives that are left."""
-    turned = {
-        Relation.LEFT_ENTAILS_RIGHT: Relation.RIGHT_ENTAILS_LEFT,
-        Relation.RIGHT_ENTAILS_LEFT: Relation.LEFT_ENTAILS_RIGHT,
-    }
-    kept = {}
-    for (old_left, old_right), found in assessments.items():
-        left, right = moved.get(old_left), moved.get(old_right)
-        if left is None or right is None:
-            continue
-        relation = found.relation
-        if left > right:
-            left, right, relation = right, left, turned.get(relation, relation)
-        keep = moved.get(found.keep, "") if found.keep else ""
-        kept[left, right] = replace(found, left=left, right=right, relation=relation, keep=keep)
-    return kept
-
-
-def _ends(decision: Decision) -> tuple[str, str]:
-    return _pair_of(decision.subject, decision.object)
-
-
-def _pair_of(a: str, b: str) -> tuple[str, str]:
-    return (a, b) if a < b else (b, a)
-
-
-def _still_asked(decision: Decision, view: _View) -> bool:
+def _still_asked(decision: Decision, view: View) -> bool:
     """Whether a decision has not been overtaken by a later one of the same plan."""
     if decision.kind in (DecisionKind.MERGE, DecisionKind.SUPERSEDE):
         return True
-    ends = [view.facts.get(fact_id) for fact_id in _ends(decision)]
-    return all(fact is not None and fact.status.is_live for fact in ends)
+    asked = [view.facts.get(fact_id) for fact_id in ends(decision)]
+    return all(fact is not None and fact.status.is_live for fact in asked)
 
 
 class _Decider:
@@ -190,7 +131,7 @@ class _Decider:
 
     def __init__(
         self,
-        view: _View,
+        view: View,
         rules: Mapping[tuple[str, str], str],
         verdicts: Mapping[tuple[str, str], Verdict],
         policy: Policy,
@@ -243,17 +184,17 @@ class _Decider:
         live, retired = self._by_time(representative)
         # Dated ones first: one of unknown time joins a retired claim only if no dated one stands
         for with_date in (True, False):
-            for fact in (f for f in live if _is_dated(f) is with_date):
+            for fact in (f for f in live if is_dated(f) is with_date):
                 home = next((r for r in reversed(retired) if self._only_restates(fact, r)), None)
                 if home is not None:
                     self._merge(fact, home, None, RETIRED_REPEAT)
-            if any(_is_dated(f) for f in self._by_time(representative)[0]):
+            if any(is_dated(f) for f in self._by_time(representative)[0]):
                 return
 
     def _merge_repeats(self, representative: str) -> None:
         """Within each spell of one text, merge all into one survivor."""
         live, _ = self._by_time(representative)
-        dated = [f for f in live if _is_dated(f)]
+        dated = [f for f in live if is_dated(f)]
         spells: list[list[Fact]] = []
         for fact in dated or live:
             if spells and not self._rival_between(spells[-1][-1], fact):
@@ -262,7 +203,7 @@ class _Decider:
                 spells.append([fact])
         if dated:
             # A repeat of unknown time is no news: it joins what was said last
-            spells[-1] += [f for f in live if not _is_dated(f)]
+            spells[-1] += [f for f in live if not is_dated(f)]
         for spell in spells:
             survivor = min(spell, key=lambda f: (-f.trust, moment(f), f.id))
             for fact in spell:
@@ -275,7 +216,7 @@ class _Decider:
             (self.facts[m] for m in self.members[representative] if m not in self.merged),
             key=lambda f: (moment(f), f.id),
         )
-        return [f for f in members if _is_live(f)], [f for f in members if not _is_live(f)]
+        return [f for f in members if is_live(f)], [f for f in members if not is_live(f)]
 
     def _merge_judged(self) -> None:
         """Merge facts judged equivalent, or one contained in the other.
@@ -297,22 +238,22 @@ class _Decider:
             takers[goes].sort(
                 key=lambda o: (
                     o[1].relation is not Relation.EQUIVALENT,
-                    _preference(self.facts[o[0]]),
+                    preference(self.facts[o[0]]),
                     -o[1].confidence,
                 )
             )
-        for goes in _takers_first({g: [stays for stays, _ in o] for g, o in takers.items()}):
+        for goes in takers_first({g: [stays for stays, _ in o] for g, o in takers.items()}):
             for stays, found in takers[goes]:
                 if stays not in self.merged and goes not in self.merged:
                     same = found.relation is Relation.EQUIVALENT
                     reason = "restates" if same else "contained"
-                    if not _is_live(self.facts[stays]):
+                    if not is_live(self.facts[stays]):
                         reason = RETIRED_REPEAT
                     self._merge(self.facts[goes], self.facts[stays], found, reason)
 
     def _goes_and_stays(self, a: Fact, b: Fact, found: Assessment) -> tuple[str, str] | None:
         """Which of two facts would be absorbed by the other; None where neither may be."""
-        if _pair(a, b) in self.settled or self._rival_between(a, b):
+        if pair_of(a, b) in self.settled or self._rival_between(a, b):
             return None  # said again after something else held: not the same spell
         if self.class_of[b.id] in self.rivals[self.class_of[a.id]]:
             return None  # one of them once superseded the other
@@ -320,14 +261,14 @@ class _Decider:
             richer = self.class_of[a.id] == self.class_of[found.keep]
             stays, goes = (a, b) if richer else (b, a)
         elif found.relation is Relation.EQUIVALENT:
-            stays, goes = sorted((a, b), key=_preference)
+            stays, goes = sorted((a, b), key=preference)
         elif (found.relation is Relation.LEFT_ENTAILS_RIGHT) == (self.class_of[a.id] == found.left):
             stays, goes = a, b
         else:
             stays, goes = b, a
-        if not _is_live(goes) or goes.trust > stays.trust:
+        if not is_live(goes) or goes.trust > stays.trust:
             return None  # what stays must not be worth less than what goes
-        if not _is_live(stays) and not self._only_restates(goes, stays):
+        if not is_live(stays) and not self._only_restates(goes, stays):
             return None
         return goes.id, stays.id
 
@@ -335,7 +276,7 @@ class _Decider:
         """Whether something that contradicts one of the two held between them."""
         rivals = self.rivals[self.class_of[a.id]] | self.rivals[self.class_of[b.id]]
         return any(
-            _between(a, self.facts[m], b)
+            between(a, self.facts[m], b)
             for rival in rivals
             for m in self.members[rival]
             if m not in self.merged
@@ -344,8 +285,8 @@ class _Decider:
     def _only_restates(self, fact: Fact, retired: Fact) -> bool:
         """Whether a fact says a retired claim again without being newer than its end."""
         successor = self._successor(retired)
-        if successor is not None and _is_dated(successor) == _is_dated(fact):
-            return moment(fact)[:2] < _said_first(successor)  # at one time: nobody knows
+        if successor is not None and is_dated(successor) == is_dated(fact):
+            return moment(fact)[:2] < said_first(successor)  # at one time: nobody knows
         said = fact.valid_from or stated(fact)
         return said is None or retired.valid_to is None or said < retired.valid_to
 
@@ -373,7 +314,7 @@ class _Decider:
         return [self.facts[m] for m in sorted(heirs)]
 
     def _merge(self, absorbed: Fact, survivor: Fact, found: Assessment | None, reason: str) -> None:
-        if _pair(absorbed, survivor) in self.settled:
+        if pair_of(absorbed, survivor) in self.settled:
             return
         if not self.policy.may_merge:
             self._review(absorbed, survivor, found, DecisionKind.MERGE, "merging-is-off")
@@ -388,9 +329,9 @@ class _Decider:
             if found.relation is not Relation.EQUIVALENT:
                 continue
             for a, b in self._each_with_each(left, right):
-                if not (_is_live(a) and _is_live(b)) or self._rival_between(a, b):
+                if not (is_live(a) and is_live(b)) or self._rival_between(a, b):
                     continue
-                stays, goes = sorted((a, b), key=_preference)
+                stays, goes = sorted((a, b), key=preference)
                 if self._is_sure(found, *_SAME):
                     if goes.trust > stays.trust:
                         self._relate(goes, stays, found, "equivalent")
@@ -408,7 +349,7 @@ class _Decider:
             if not self._worth_asking(found):
                 continue
             for a, b in self._each_with_each(left, right):
-                if _pair(a, b) in self.settled or not (_is_live(a) or _is_live(b)):
+                if pair_of(a, b) in self.settled or not (is_live(a) or is_live(b)):
                     continue
                 self._confront(a, b, found, successors)
         for loser_id in sorted(successors):
@@ -427,11 +368,11 @@ class _Decider:
     ) -> None:
         before, clock = order(a, b)
         if found.subtype == "correction":
-            before, clock = _by_statement(a, b, before, clock)
+            before, clock = by_statement(a, b, before, clock)
         earlier, later = (a, b) if before < 0 else (b, a)
-        if not _is_live(earlier):
+        if not is_live(earlier):
             return  # retired already: its history stands
-        if _overlaps_not(earlier, later):
+        if overlaps_not(earlier, later):
             return  # the earlier one was only ever meant for its own time
         if before == 0:
             first, second = sorted((a, b), key=lambda f: f.id)
@@ -471,12 +412,12 @@ class _Decider:
             if found.relation is not Relation.COMPATIBLE or not found.subtype:
                 continue
             for a, b in self._each_with_each(left, right):
-                if _is_live(a) and _is_live(b):
+                if is_live(a) and is_live(b):
                     earlier, later = sorted((a, b), key=lambda f: (moment(f), f.id))
                     self._relate(earlier, later, found, found.subtype)
 
     def _relate(self, a: Fact, b: Fact, found: Assessment, relation: str) -> None:
-        pair = _pair(a, b)
+        pair = pair_of(a, b)
         if pair not in self.settled and pair not in self.linked:
             self._add(DecisionKind.LINK, a, b, relation, found, relation=relation)
 
@@ -488,7 +429,7 @@ class _Decider:
         proposal: DecisionKind | None,
         reason: str,
     ) -> None:
-        if _pair(subject, other) not in self.settled and _is_live(subject):
+        if pair_of(subject, other) not in self.settled and is_live(subject):
             self._add(DecisionKind.REVIEW, subject, other, reason, found, proposal=proposal)
 
     # -- records -----------------------------------------------------------------------------
@@ -549,77 +490,3 @@ class _Decider:
             backward=verdict.backward if verdict else None,
             because=found.because,
         )
-
-
-def _takers_first(takers: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Yield the keys so that each comes after those that may take it in.
-
-    Depth first; where they go round in a circle, the smallest id is entered first.
-    """
-    seen: set[str] = set()
-    for root in sorted(takers):
-        if root in seen:
-            continue
-        seen.add(root)
-        stack = [(root, iter(takers[root]))]
-        while stack:
-            node, rest = stack[-1]
-            following = next((t for t in rest if t in takers and t not in seen), None)
-            if following is None:
-                stack.pop()
-                yield node
-            else:
-                seen.add(following)
-                stack.append((following, iter(takers[following])))
-
-
-def _is_live(fact: Fact) -> bool:
-    return fact.status.is_live
-
-
-def _pair(a: Fact, b: Fact) -> tuple[str, str]:
-    return _pair_of(a.id, b.id)
-
-
-def _between(a: Fact, middle: Fact, b: Fact) -> bool:
-    """Whether `middle` was said in time between the other two, whichever of those is earlier.
-
-    A fact that absorbed later repeats spans the time from its own saying to the last of them.
-    Where one of the three is of unknown time and another is not, nothing is between.
-    """
-    if len({_is_dated(a), _is_dated(middle), _is_dated(b)}) > 1:
-        return False
-    first, last = (a, b) if _said_first(a) <= _said_first(b) else (b, a)
-    begin, end = moment(first)[:2], _said_first(last)
-    return begin < _said_first(middle) < end or begin < moment(middle)[:2] < end
-
-
-def _said_first(fact: Fact) -> tuple[datetime, ...]:
-    # Of a fact that was undated itself, the confirmation is all that is known of its time
-    confirmed = fact.confirmed_at is not None and fact.stated_at is not None
-    return moment(replace(fact, confirmed_at=None) if confirmed else fact)[:2]
-
-
-def _preference(fact: Fact) -> tuple[bool, float, int, tuple[datetime, ...], str]:
-    """Rank facts for a merge of equals: the smallest stays.
-
-    Retired before live (a claim that is retired stays so), then the most trusted, the one that
-    says most, the one said first, the smallest id.
-    """
-    return (_is_live(fact), -fact.trust, -len(fact.text), moment(fact), fact.id)
-
-
-def _is_dated(fact: Fact) -> bool:
-    return stated(fact) is not None or fact.valid_from is not None
-
-
-def _by_statement(a: Fact, b: Fact, before: int, clock: Clock) -> Order:
-    """Corrections are ordered by when they were said, not by the time they speak of."""
-    if a.stated_at is not None and b.stated_at is not None and a.stated_at != b.stated_at:
-        return (-1 if a.stated_at < b.stated_at else 1), "stated"
-    return before, clock
-
-
-def _overlaps_not(earlier: Fact, later: Fact) -> bool:
-    begins = later.valid_from or later.stated_at
-    return earlier.valid_to is not None and begins is not None and earlier.valid_to <= begins
