@@ -116,14 +116,19 @@ class CachePart(Part):
             Content hash to text, of all agents.
         """
         statuses = [status.value for status in FactStatus if _takes_part(status)]
+        wanted = (
+            "SELECT content_hash, text FROM facts WHERE status IN "
+            "(SELECT value FROM json_each(?1)) "
+            "UNION ALL SELECT passages.content_hash, passages.text FROM passages "
+            "JOIN facts ON facts.id = fact WHERE status IN (SELECT value FROM json_each(?1))"
+        )
         return dict(
             self._db.query(
-                "SELECT content_hash, text FROM facts WHERE status IN "
-                "(SELECT value FROM json_each(?)) AND content_hash NOT IN ("
+                f"SELECT content_hash, text FROM ({wanted}) WHERE content_hash NOT IN ("  # noqa: S608
                 "SELECT texts.hash FROM staged_vectors AS staged "
                 "JOIN texts ON texts.id = staged.text "
-                "WHERE staged.model = (SELECT id FROM models WHERE name = ?)) "
-                "GROUP BY content_hash ORDER BY content_hash LIMIT ?",
+                "WHERE staged.model = (SELECT id FROM models WHERE name = ?2)) "
+                "GROUP BY content_hash ORDER BY content_hash LIMIT ?3",
                 (self._db.among(statuses), model, limit),
             )
         )

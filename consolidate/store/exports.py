@@ -125,6 +125,12 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
         lambda row: dict(to_data(review_from_row(row))),
     ),
     (
+        "tombstone",
+        "SELECT agent, content_hash, at FROM tombstones "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY 1, 2",
+        _named("agent", "content_hash", "at"),
+    ),
+    (
         "journal",
         "SELECT run, subject, key, before, after FROM journal JOIN runs ON runs.id = run "  # noqa: S608
         f"WHERE {_MINE.format('runs.')} ORDER BY journal.number",

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from consolidate.errors import InputError
-from consolidate.store.base import Part
 from consolidate.store.ids import make_ids
+from consolidate.store.passages import INSERT_PASSAGE, passage_rows
 from consolidate.store.records import Added
 from consolidate.store.rows import (
     FACT_COLUMNS,
@@ -19,6 +19,7 @@ from consolidate.store.rows import (
     placeholders,
 )
 from consolidate.store.search import literal_pieces, match_expression
+from consolidate.store.tombstones import FORGOTTEN, TombstonePart
 from consolidate.store.validation import check_fact, new_row
 from consolidate.times import format_time
 from consolidate.types import Fact, FactStatus, NewFact
@@ -27,6 +28,7 @@ __all__ = ["FactPart"]
 
 _INSERT = f"INSERT INTO facts ({', '.join(FACT_COLUMNS)}) VALUES ({placeholders(FACT_COLUMNS)})"  # noqa: S608
 
+_ID, _TEXT = FACT_COLUMNS.index("id"), FACT_COLUMNS.index("text")
 _AGENT, _KIND, _HASH, _STATED_AT, _SOURCE = (
     FACT_COLUMNS.index(name) for name in ("agent", "kind", "content_hash", "stated_at", "source")
 )
@@ -35,7 +37,7 @@ _Natural = tuple[str, str, str, str | None, str]
 """What makes two facts the same statement: agent, kind, content hash, stated_at, source."""
 
 
-class FactPart(Part):
+class FactPart(TombstonePart):
     """The store's methods for facts."""
 
     def add(self, facts: Sequence[NewFact], *, now: datetime) -> list[Added]:
@@ -43,7 +45,8 @@ class FactPart(Part):
 
         A fact without an id is the same as a stored one of equal agent, kind, text, stated_at
         and source, whatever became of that one: what was retired does not come back by adding
-        it again. A given id is kept; the same id with the same content is not new.
+        it again. A given id is kept; the same id with the same content is not new. A text that
+        the agent has forgotten for good stays out, whatever its id, kind or time.
 
         Args:
             facts: The facts; all go in or none.
@@ -71,10 +74,14 @@ class FactPart(Part):
 
     def _add(self, facts: Sequence[NewFact], rows: list[tuple[Any, ...]]) -> list[Added]:
         by_id, by_content = self._known(rows)
+        forgotten = self._forgotten(rows)
         added: list[Added] = []
         fresh: list[tuple[Any, ...]] = []
         for index, (fact, row) in enumerate(zip(facts, rows, strict=True)):
             natural = _natural(row)
+            if (row[_AGENT], row[_HASH]) in forgotten:
+                added.append(Added(id="", new=False, reason=FORGOTTEN))
+                continue
             if fact.id is None:
                 known = by_content.get(natural)
                 if known is not None:
@@ -94,7 +101,18 @@ class FactPart(Part):
             fresh.append(row)
             added.append(Added(id=row[0], new=True, reason="added"))
         self._db.write_many(_INSERT, fresh)
+        self._db.write_many(
+            INSERT_PASSAGE, [each for row in fresh for each in passage_rows(row[_ID], row[_TEXT])]
+        )
         return added
+
+    def _forgotten(self, rows: list[tuple[Any, ...]]) -> set[tuple[str, str]]:
+        """Agent and hash of the new ones that have a tombstone."""
+        return {
+            (agent, each)
+            for agent in {row[_AGENT] for row in rows}
+            for each in self.buried(agent, {row[_HASH] for row in rows if row[_AGENT] == agent})
+        }
 
     def _known(
         self, rows: list[tuple[Any, ...]]

@@ -19,8 +19,11 @@ _CONTENT = {
     "links": (LINK_COLUMNS, "left_fact, right_fact, relation"),
     "reviews": (REVIEW_COLUMNS, "id"),
     "aliases": (("agent", "canonical", "alias", "never"), "agent, canonical, alias"),
+    "tombstones": (("agent", "content_hash", "at"), "agent, content_hash"),
 }
 """What people and agents put in and runs change. Column names and order, by table."""
+
+_INDEXES = ("facts_fts", "passages_fts")
 
 _DERIVED = {
     "entities": "SELECT agent, key, name FROM entities ORDER BY agent, key",
@@ -32,8 +35,11 @@ _DERIVED = {
         "SELECT fact, start, stop, text, label, score, entities.key FROM fact_mentions "
         "LEFT JOIN entities ON entities.id = entity ORDER BY 1, 2, 3, 5"
     ),
+    "passages": (
+        "SELECT fact, position, start, stop, content_hash FROM passages ORDER BY fact, position"
+    ),
 }
-"""What an extractor read off the facts and can read again; undo leaves it alone."""
+"""What was read off the facts and can be read again; undo leaves it alone."""
 
 
 class MaintenancePart(Part):
@@ -115,7 +121,8 @@ class MaintenancePart(Part):
     def rebuild_index(self) -> None:
         """Make the text index anew from the texts, if `check` says that it does not fit."""
         with self._db.atomic():
-            self._db.write("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
+            for index in _INDEXES:
+                self._db.write(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")  # noqa: S608
 
     def _integrity(self) -> list[str]:
         rows = self._db.query("PRAGMA integrity_check")
@@ -143,9 +150,10 @@ class MaintenancePart(Part):
         """Let FTS5 compare its index with the texts; it takes the command as an insert."""
         try:
             with self._db.uncounted(), self._db.atomic():
-                self._db.write(
-                    "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
-                )
+                for index in _INDEXES:
+                    self._db.write(
+                        f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
+                    )
         except StoreError as error:
             if isinstance(error.__cause__, sqlite3.DatabaseError) and "malformed" in str(error):
                 return False

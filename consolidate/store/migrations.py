@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from consolidate.errors import MigrationError, StoreError
 from consolidate.store.database import Database
+from consolidate.store.passages import INSERT_PASSAGE, PASSAGES_FROM, passage_rows
 from consolidate.times import format_time
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "Migration", "migrate", "version_of"]
@@ -334,3 +335,43 @@ def staged_vectors(database: Database) -> None:
             PRIMARY KEY (model, text)
         )"""
     )
+
+
+@migration(4)
+def passages_and_tombstones(database: Database) -> None:
+    """Passages of long texts with their text index, and what was forgotten for good."""
+    for statement in (
+        # Read off the facts, but not by a trigger: SQL finds no ends of sentences.
+        """CREATE TABLE passages (
+            number INTEGER PRIMARY KEY,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            stop INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            content_hash TEXT NOT NULL,
+            UNIQUE (fact, position)
+        )""",
+        "CREATE INDEX passages_by_content ON passages (content_hash)",
+        """CREATE VIRTUAL TABLE passages_fts USING fts5 (
+            text, content = 'passages', content_rowid = 'number',
+            tokenize = 'unicode61 remove_diacritics 2'
+        )""",
+        """CREATE TRIGGER passages_fts_insert AFTER INSERT ON passages BEGIN
+            INSERT INTO passages_fts (rowid, text) VALUES (new.number, new.text);
+        END""",
+        """CREATE TRIGGER passages_fts_delete AFTER DELETE ON passages BEGIN
+            INSERT INTO passages_fts (passages_fts, rowid, text)
+            VALUES ('delete', old.number, old.text);
+        END""",
+        """CREATE TABLE tombstones (
+            agent TEXT NOT NULL,
+            content_hash TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (agent, content_hash)
+        ) WITHOUT ROWID""",
+    ):
+        database.write(statement)
+    long = "SELECT id, text FROM facts WHERE length(text) > ?"
+    for fact, text in database.query(long, (PASSAGES_FROM,)):
+        database.write_many(INSERT_PASSAGE, passage_rows(fact, text))

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from consolidate.types import Evidence, Fact, FactStatus
 
-__all__ = ["Added", "Entity", "Event", "History", "State"]
+__all__ = ["Added", "Entity", "Event", "History", "Passage", "State"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,10 +16,11 @@ class Added:
     """What `Store.add` did with one fact."""
 
     id: str
-    """The id it has, or the one of the fact that says the same already."""
+    """The id it has, or the one of the fact that says the same already; empty if forgotten."""
     new: bool
     reason: str
-    """`added`, or why there was nothing to add."""
+    """`added`, or why it was not: the same is stored already, or `forgotten`: this text was
+    deleted for good."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,22 @@ class History:
     """What it superseded or absorbed, also through others; oldest first."""
     after: tuple[Event, ...] = ()
     """What superseded or absorbed it, step by step, nearest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A piece of a long text, for search."""
+
+    fact: str
+    """Id of the fact whose text it is."""
+    position: int
+    """0 for the first one."""
+    start: int
+    """Offset in the fact's text, in code points; passages overlap."""
+    stop: int
+    text: str
+    content_hash: str
+    """SHA-256 of the passage; its vector is kept under it."""
 
 
 @dataclass(frozen=True, kw_only=True)

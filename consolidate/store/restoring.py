@@ -7,6 +7,7 @@ revived and nothing is doubled.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from consolidate.errors import InputError
 from consolidate.serialise import canonical, from_data, to_data
 from consolidate.store.database import Database
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
+from consolidate.store.passages import INSERT_PASSAGE, passage_rows
 from consolidate.store.rows import (
     FACT_COLUMNS,
     FACT_SQL,
@@ -90,7 +92,7 @@ class _Restore:
         for kind in ("plan", "decision", "run"):
             self._each(kind, by_type.pop(kind, []))
         known, differ = self._facts(facts)
-        for kind in ("alias", "entity", "mention", "link", "review", "journal"):
+        for kind in ("alias", "entity", "mention", "link", "review", "journal", "tombstone"):
             self._each(kind, by_type.pop(kind, []))
         for kind, unknown in by_type.items():
             self._broken += [(line, f"unknown type {kind!r}") for line, _ in unknown]
@@ -108,12 +110,15 @@ class _Restore:
     def _facts(self, facts: Sequence[tuple[int, Fact]]) -> tuple[int, int]:
         facts = [(n, fact) for n, fact in facts if self._agent in (None, fact.agent)]
         good = [(line, fact) for line, fact in facts if self._sound(line, fact)]
+        forgotten = self._forgotten([fact for _, fact in good])
+        gone = sum((fact.agent, fact.content_hash) in forgotten for _, fact in good)
+        good = [(n, f) for n, f in good if (f.agent, f.content_hash) not in forgotten]
         stored = self._stored([fact for _, fact in good])
         ours = {fact.id for _, fact in good}
         # Facts of the export itself don't count as copies of each other: they are all its own.
         same = {_natural(fact): fact for fact in stored.values() if fact.id not in ours}
         fresh: list[Fact] = []
-        known = differ = 0
+        known, differ = gone, 0  # what was forgotten here is known, and stays forgotten
         for line, fact in good:
             here = stored.get(fact.id)
             if here is not None and _natural(here) != _natural(fact):
@@ -134,7 +139,17 @@ class _Restore:
             f"VALUES ({placeholders(FACT_COLUMNS)})",
             rows,
         )
+        pieces = [row for fact in fresh for row in passage_rows(fact.id, fact.text)]
+        self._db.write_many(INSERT_PASSAGE, pieces)
         return known, differ
+
+    def _forgotten(self, facts: Sequence[Fact]) -> set[tuple[str, str]]:
+        rows = self._db.query(
+            "SELECT agent, content_hash FROM tombstones "
+            "WHERE content_hash IN (SELECT value FROM json_each(?))",
+            (self._db.among(list({fact.content_hash for fact in facts})),),
+        )
+        return {(agent, content_hash) for agent, content_hash in rows}
 
     def _sound(self, line: int, fact: Fact) -> bool:
         try:
@@ -354,6 +369,13 @@ class _Restore:
         )
         entry = (run, subject, canonical(row["key"]), before, after)
         return self._insert("journal", JOURNAL_COLUMNS, [entry])
+
+    def _tombstone(self, row: _Data) -> int:
+        content_hash = _text(row, "content_hash")
+        if not re.fullmatch("[0-9a-f]{64}", content_hash):
+            raise InputError(f"content_hash {content_hash!r} is no SHA-256 in hex")
+        values = (_text(row, "agent"), content_hash, _time(row["at"]))
+        return self._insert("tombstones", ("agent", "content_hash", "at"), [values])
 
     def _settle(self) -> None:
         """Put right what only the whole shows."""

@@ -16,7 +16,9 @@ from consolidate.store.histories import HistoryPart
 from consolidate.store.leases import LeasePart, holder_of
 from consolidate.store.maintenance import MaintenancePart
 from consolidate.store.migrations import migrate, version_of
-from consolidate.store.snapshots import SnapshotPart
+from consolidate.store.nearby import NearbyPart
+from consolidate.store.passages import PassagePart
+from consolidate.store.tombstones import TombstonePart
 from consolidate.store.whole_runs import WholeRunPart
 
 __all__ = ["Store"]
@@ -24,7 +26,9 @@ __all__ = ["Store"]
 
 class Store(
     FactPart,
-    SnapshotPart,
+    PassagePart,
+    TombstonePart,
+    NearbyPart,
     HistoryPart,
     CachePart,
     EntityPart,
