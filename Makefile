@@ -54,8 +54,8 @@ typecheck: $(DEVELOPED) ## Check the types
 bench: $(DEVELOPED) ## Measure speed and memory
 	$(BIN)/python -m eval.bench $(ARGS)
 
-eval: $(DEVELOPED) ## Score the bundled models and the demo on the labelled sets
-	$(BIN)/python -m eval $(ARGS)
+eval: $(DEVELOPED) ## Score the bundled models on the labelled sets
+	$(BIN)/python -m eval.run $(ARGS)
 
 models: ## Say how the model files are made
 	@echo "The model files lie in models/weights; 'make install' installs them and needs no more."

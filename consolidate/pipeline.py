@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from consolidate.backends import Backends
 from consolidate.bookkeeping import plan_of, remember_state, renewing, unchanged
+from consolidate.judge.layers import ALL_LAYERS, Layers
 from consolidate.judge.reading import USER, scheduled
 from consolidate.settings import Settings
 from consolidate.stages.apply import apply_plan
@@ -57,6 +58,7 @@ def _plan(
     settings: Settings,
     now: datetime,
     progress: Progress,
+    layers: Layers = ALL_LAYERS,
 ) -> Plan:
     """Think: from what the store held to what is to be done."""
     book = Book()
@@ -87,7 +89,7 @@ def _plan(
             "ambiguous": len(groups.ambiguous),
         }
         store.save_entities(snapshot.agent, groups, mentions)
-        bench = Bench(texts, mentions, groups, same, settings.slots)
+        bench = Bench(texts, mentions, groups, same, settings.slots, layers)
 
     pairs: dict[tuple[str, str], Pair] = {}
     verdicts: dict[tuple[str, str], Verdict] = {}
@@ -143,6 +145,7 @@ def plan(
     now: datetime,
     include_undone: bool = False,
     progress: Progress = silent,
+    layers: Layers = ALL_LAYERS,
 ) -> Plan:
     """Decide what to do with an agent's memory. Writes caches, no facts.
 
@@ -154,9 +157,10 @@ def plan(
         now: The present moment, timezone-aware.
         include_undone: Decide anew about what a person has undone.
         progress: Told how far the stages with models are.
+        layers: The judge's layers that are at work; for measuring what each is worth.
     """
     snapshot = store.snapshot(agent, include_undone=include_undone)
-    return _plan(snapshot, store, backends, settings, now, progress)
+    return _plan(snapshot, store, backends, settings, now, progress, layers)
 
 
 def apply(store: Store, plan: Plan, *, now: datetime) -> Receipt:

@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from consolidate.protocols import Embedder
 from consolidate.stages.collapse import plain_text
 from consolidate.types import Scores, Verdict
 from eval.metrics import macro_f1
 
-__all__ = ["Blind", "best_band", "best_threshold", "by_band", "by_text", "by_threshold"]
+__all__ = ["Blind", "Cosine", "best_band", "best_threshold", "by_band", "by_text", "by_threshold"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,6 +36,31 @@ class Blind:
         """See `consolidate.protocols.ContradictionClassifier`."""
         neutral = Scores(entailment=0.0, neutral=1.0, contradiction=0.0)
         return [Verdict(forward=neutral, backward=neutral, model=self.identity) for _ in pairs]
+
+
+class Cosine:
+    """A classifier by likeness alone: from a threshold on, two texts say the same."""
+
+    def __init__(self, embedder: Embedder, threshold: float) -> None:
+        self.threshold = threshold
+        self._embedder = embedder
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
+
+    @property
+    def identity(self) -> str:
+        """Changes with embedder and threshold."""
+        return f"eval:cosine-{self.threshold:.4f}@{self._embedder.identity}"
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """See `consolidate.protocols.ContradictionClassifier`."""
+        new = sorted({text for pair in pairs for text in pair} - self._vectors.keys())
+        self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+        found = []
+        for a, b in pairs:
+            alike = float(self._vectors[a] @ self._vectors[b]) >= self.threshold
+            scores = Scores(entailment=float(alike), neutral=float(not alike), contradiction=0.0)
+            found.append(Verdict(forward=scores, backward=scores, model=self.identity))
+        return found
 
 
 def by_text(pairs: Sequence[tuple[str, str]]) -> list[str]:

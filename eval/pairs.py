@@ -47,8 +47,10 @@ from eval.metrics import CLASSES, accuracy, catch_at_false_rate, macro_f1, three
 from eval.public import public_scores
 from eval.record import SETS, files_digest, heading, read_jsonl
 
-__all__ = ["Judged", "Row", "judge", "outcomes", "read_rows", "run_pairs", "scores"]
+__all__ = ["PAIRS", "Judged", "Row", "cosine_threshold", "judge", "outcomes", "read_rows",
+           "run_pairs", "scores"]  # fmt: skip
 
+PAIRS: Final = SETS / "memory_pairs"
 FALSE_RATE: Final = 0.01
 """The share of other pairs that may be superseded wrongly in `caught_at_1pct`."""
 PUBLIC: Final = "CONSOLIDATE_PUBLIC_PAIRS"
@@ -344,7 +346,7 @@ def _keeps_more(item: Judged, decision: Decision | None) -> bool:
 
 
 def run_pairs(
-    split: str, settings: Settings, *, sets: Path = SETS / "memory_pairs", public_limit: int = 1000
+    split: str, settings: Settings, *, sets: Path = PAIRS, public_limit: int = 1000
 ) -> dict[str, Any]:
     """Score one split with the models that `settings` name."""
     began = time.perf_counter()
@@ -428,6 +430,12 @@ def _controls(
             np.array([i.contradiction_alone for i in judged]),
         ),
     }
+
+
+def cosine_threshold(embedder: Embedder, *, sets: Path = PAIRS) -> float:
+    """The cosine from which on two texts of the dev split are best called duplicates."""
+    dev = read_rows((sets / "dev").glob("*.jsonl"))
+    return best_threshold(_cosines(dev, embedder), [row.gold for row in dev])
 
 
 def _cosines(rows: Sequence[Row], embedder: Embedder) -> npt.NDArray[np.float64]:

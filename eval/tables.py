@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eval.marks import HARM
+
 __all__ = ["pairs_lines", "share", "streams_lines", "table"]
 
 
@@ -87,38 +89,85 @@ def _public(found: Mapping[str, Mapping[str, Any]] | str) -> list[str]:
 
 
 def streams_lines(result: Mapping[str, Any]) -> list[str]:
-    """What has become of the demo, with the traps that were sprung."""
-    scored = result["judge"]
-    rows = {"judge": {**scored, "traps_sprung": len(scored["traps_sprung"])}, **result["controls"]}
-    lines = [f"{result['suite']}: {scored['facts']} facts, {result['models']['classifier']}", ""]
-    lines += table(
-        ("", "right %", "superseded right %", "groups right %", "false retirements",
-         "missed updates", "missed merges", "traps sprung"),
+    """What has become of the memories, by way, tag and stream; then of the demo."""
+    lines = [
+        f"{result['suite']}: {result['streams']} streams, {result['judge']['facts']} facts, "
+        f"{result['models']['classifier']}",
+        "",
+        *_states(result),
+        "",
+        *_parts("by tag", result["by_tag"]),
+        "",
+        *_parts("by language", result["by_language"]),
+        "",
+        *_parts("by stream", result["by_stream"]),
+    ]
+    lines += ["", *_harm(result)] if "mistakes" in result else []
+    if "demo" in result:
+        lines += ["", f"demo: {result['demo']['judge']['facts']} facts", ""]
+        lines += [*_states(result["demo"]), "", *_harm(result["demo"])]
+    return lines
+
+
+def _states(result: Mapping[str, Any]) -> list[str]:
+    judge, again = result["judge"], result["again"]
+    lines = table(
+        ("", "right %", "superseded right %", "groups right %", "wrong merges",
+         "false supersessions", "traps sprung", "missed updates", "missed merges", "asked"),
         [
             (
                 name,
-                share(entry["right"]),
-                share(entry["superseded_right"]),
-                share(entry["groups_right"]),
-                entry["false_retirements"],
-                entry["missed_updates"],
-                entry["missed_merges"],
-                entry["traps_sprung"],
+                share(entry["right_share"]),
+                share(entry["superseded_right_share"]),
+                share(entry["groups_right_share"]),
+                entry["wrong_merge"],
+                entry["false_supersession"],
+                f"{entry['traps_sprung']}/{entry['traps']}",
+                entry["missed_update"],
+                entry["missed_merge"],
+                entry["asked"],
             )
-            for name, entry in rows.items()
+            for name, entry in {"judge": judge, **result["controls"]}.items()
         ],
     )  # fmt: skip
-    reviews = scored["reviews"]
-    lines += [
+    news = again["something_new"]
+    return [
+        *lines,
         "",
-        f"{reviews['opened']} reviews opened, {reviews['needless']} of them needless; with what is "
-        f"asked, {share(scored['right_or_asked'])} % right. Again: "
-        + ("nothing new" if result["again"]["nothing_new"] else "NOT nothing new"),
+        f"{judge['reviews']} reviews opened, {judge['reviews_needless']} of them needless; with "
+        f"what is asked, {share(judge['right_or_asked_share'])} % right. Again: "
+        + (f"NOT nothing new in {news}" if news else "nothing new"),
     ]
-    for title, entries in (
-        ("Traps sprung", scored["traps_sprung"]),
-        ("Other false retirements", scored["other_false_retirements"]),
-    ):
-        lines += ["", f"{title}: {len(entries) or 'none'}"]
-        lines += [f"  {entry['id']}  {entry['text']}\n      {entry['why']}" for entry in entries]
+
+
+def _parts(title: str, parts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Counts for each tag, language or stream, the least right first."""
+    ranked = sorted(parts.items(), key=lambda item: (item[1]["right"] / item[1]["facts"], item[0]))
+    return table(
+        (title, "facts", "right %", "wrong merges", "false supersessions", "traps sprung",
+         "missed", "asked"),
+        [
+            (
+                name,
+                entry["facts"],
+                share(entry["right"] / entry["facts"]),
+                entry["wrong_merge"],
+                entry["false_supersession"],
+                f"{entry['traps_sprung']}/{entry['traps']}",
+                entry["missed_update"] + entry["missed_merge"],
+                entry["asked"],
+            )
+            for name, entry in ranked
+        ],
+    )  # fmt: skip
+
+
+def _harm(result: Mapping[str, Any]) -> list[str]:
+    """Each fact that was retired wrongly, with the sentence of its decision."""
+    harm = [entry for entry in result["mistakes"] if entry["mark"] in HARM]
+    lines = [f"Retired wrongly: {len(harm) or 'none'}"]
+    for entry in harm:
+        kind = entry["mark"] + (", a trap" if entry["trap"] else "")
+        lines.append(f"  {entry['stream']} {entry['id']} ({kind})  {entry['text']}")
+        lines.append(f"      {entry['why']}")
     return lines

@@ -13,10 +13,10 @@ from consolidate.backends.fake import FakeClassifier, FakeExtractor
 from consolidate.settings import Settings
 from consolidate.stages.decide import Policy
 from consolidate.types import Relation
-from eval.__main__ import main
 from eval.pairs import PUBLIC, Judged, Row, judge, outcomes, run_pairs
 from eval.public import public_scores
 from eval.record import write_result
+from eval.run import main
 
 POLICY = Policy(merge=0.9, supersede=0.9, review=0.5)
 
@@ -166,7 +166,7 @@ def test_the_command_replaces_its_result_and_prints_a_table(
         return run_pairs(split, settings, sets=sets, **options)
 
     monkeypatch.setenv(PUBLIC, "")
-    monkeypatch.setattr("eval.__main__.run_pairs", on_six_rows)
+    monkeypatch.setattr("eval.run.run_pairs", on_six_rows)
     fakes = ["--classifier", "fake", "--embedder", "fake", "--out", str(tmp_path)]
     assert main(["pairs", *fakes]) == 0
     assert main(["pairs", *fakes]) == 0

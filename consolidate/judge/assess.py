@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from consolidate.judge.layers import ALL_LAYERS, Layers, dim
 from consolidate.judge.reading import USER, Reading, fold, looks_english
 from consolidate.judge.recency import order
 from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
 from consolidate.judge.values import Value
-from consolidate.types import Assessment, Relation, Verdict
+from consolidate.types import Assessment, Relation, Scores, Verdict
 
-__all__ = ["assess", "foregone", "relation_of"]
+__all__ = ["Layers", "assess", "foregone", "relation_of"]
 
 FRAME_CONFIDENCE: Final = 0.97
 """Confidence in a relation that the words themselves show: one frame, values equal or different."""
@@ -129,15 +130,22 @@ def relation_of(verdict: Verdict) -> tuple[Relation, float]:
     return Relation.COMPATIBLE, 1 - max(contradiction, equivalent)
 
 
-def foregone(left: Reading, right: Reading, *, same_name: Same = lambda a, b: a == b) -> str:
+def foregone(
+    left: Reading,
+    right: Reading,
+    *,
+    same_name: Same = lambda a, b: a == b,
+    layers: Layers = ALL_LAYERS,
+) -> str:
     """Why a pair comes out compatible whatever a classifier says of it; empty if it may not.
 
     Such pairs need not be asked about: `assess` gives the same for any verdict.
     """
+    left, right = dim(left, layers), dim(right, layers)
     if not (left.latin and right.latin):
         return "language"
     linkable = left.frame == right.frame or _is_planned(left) != _is_planned(right)
-    if not linkable and _Pair(left, right, same_name, {}).other_subject():
+    if not linkable and _Pair(left, right, same_name, {}, layers).other_subject():
         return "other-subject"
     return ""
 
@@ -150,6 +158,7 @@ def assess(
     same_name: Same = lambda a, b: a == b,
     ambiguous: bool = False,
     slots: Mapping[str, str] | None = None,
+    layers: Layers = ALL_LAYERS,
 ) -> Assessment:
     """Judge a pair.
 
@@ -160,12 +169,29 @@ def assess(
         same_name: Whether two name keys are one entity.
         ambiguous: A name both need in order to be about one thing fits several entities.
         slots: Cardinalities of the user's own attributes.
+        layers: Those that are at work; fewer than all only where their worth is measured.
     """
-    pair = _Pair(left, right, same_name, slots or {})
+    if layers != ALL_LAYERS:
+        left, right = dim(left, layers), dim(right, layers)
+        verdict = _neutral(verdict) if not layers.classifier else verdict
+        ambiguous = ambiguous and layers.names
+    found = _assess(_Pair(left, right, same_name, slots or {}, layers), verdict, ambiguous)
+    return found if layers.policy else replace(found, review_only=False)
+
+
+def _neutral(verdict: Verdict | None) -> Verdict | None:
+    """A verdict that says nothing; a failure stays one."""
+    if verdict is None or verdict.forward is None or verdict.backward is None:
+        return verdict
+    nothing = Scores(entailment=0.0, neutral=1.0, contradiction=0.0)
+    return replace(verdict, forward=nothing, backward=nothing)
+
+
+def _assess(pair: _Pair, verdict: Verdict | None, ambiguous: bool) -> Assessment:
     if verdict is None or verdict.forward is None or verdict.backward is None:
         why = verdict.failure if verdict and verdict.failure else "no verdict"
         return pair.result(Relation.COMPATIBLE, 0.0, "not-judged", f"not judged: {why}")
-    if not (left.latin and right.latin):
+    if not (pair.left.latin and pair.right.latin):
         return pair.result(
             Relation.COMPATIBLE, 0.0, "language", "the judge does not read this script; left alone"
         )
@@ -187,9 +213,15 @@ class _Pair:
     """The layers, over one pair of readings."""
 
     def __init__(
-        self, left: Reading, right: Reading, same_name: Same, slots: Mapping[str, str]
+        self,
+        left: Reading,
+        right: Reading,
+        same_name: Same,
+        slots: Mapping[str, str],
+        layers: Layers,
     ) -> None:
         self.left, self.right = left, right
+        self.layers = layers
         self.same_name = same_name
         self.slots = slots
         self.only_left = _missing(left.values, right.values)
@@ -215,6 +247,8 @@ class _Pair:
         A conflict is raised only where the classifier gives it some probability: "sold 30
         tickets" and "sold 45 tickets" may be two days.
         """
+        if not self.layers.values:
+            return found
         supported = contradiction >= RAISE_FROM
         if self.left.frame == self.right.frame:
             return self._same_frame(found, supported)
@@ -392,6 +426,8 @@ class _Pair:
         return bool(a_subject) and self.left.frame[:2] == self.right.frame[:2]
 
     def _other_scope(self) -> bool:
+        if not self.layers.names:
+            return False
         a, b = self._scopes(self.left), self._scopes(self.right)
         return bool(a and b) and not a & b
 
@@ -445,13 +481,18 @@ class _Pair:
         "Harbourlight is the booking platform" and "the Harbourlight runbooks have moved" share a
         name; a classifier that reads "moved" takes the one for the successor of the other.
         """
+        if not self.layers.names:
+            return False
         if cardinality(self.left.attributes, self.right.attributes, self.slots) == "one":
             return False
         return not (self.left.matter & self.right.matter)
 
     def _immutable(self) -> bool:
         return (
-            bool(IMMUTABLE.search(self.left.fact.text) and IMMUTABLE.search(self.right.fact.text))
+            self.layers.slots
+            and bool(
+                IMMUTABLE.search(self.left.fact.text) and IMMUTABLE.search(self.right.fact.text)
+            )
             and not self._has_correction()
         )
 
@@ -534,9 +575,13 @@ class _Pair:
             doubts.append("one of them says that something ended")
         if a.past != b.past:
             doubts.append("one of them speaks of an earlier time")
-        if _antonym(self.left.words, self.right.words, _ANTONYMS):
+        if self.layers.values and _antonym(self.left.words, self.right.words, _ANTONYMS):
             doubts.append("they hold opposite words")
-        if self.left.words == self.right.words and self.left.frame != self.right.frame:
+        if (
+            self.layers.values
+            and self.left.words == self.right.words
+            and self.left.frame != self.right.frame
+        ):
             doubts.append("the same words in another order")
         if not doubts or found.reason == "same-words":
             return found
@@ -548,7 +593,7 @@ class _Pair:
         "Lives in Ghent" is not contained in "got married in Ghent", whatever a classifier makes
         of the name they share. Two ways of saying the same need no common word.
         """
-        if relation is Relation.EQUIVALENT:
+        if relation is Relation.EQUIVALENT or not self.layers.names:
             return True
         poorer, richer = self.left.matter, self.right.matter
         if relation is Relation.LEFT_ENTAILS_RIGHT:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from consolidate.judge.assess import assess, foregone
+from consolidate.judge.layers import ALL_LAYERS, Layers
 from consolidate.judge.reading import Reading, read
 from consolidate.stages.group import Names
 from consolidate.stages.work import Tally
@@ -28,11 +29,13 @@ class Bench:
         groups: Groups,
         names: Names,
         slots: Mapping[str, str],
+        layers: Layers = ALL_LAYERS,
     ) -> None:
         self._readings: dict[str, Reading] = {f.id: read(f, mentions[f.id]) for f in facts}
         self._ambiguous = frozenset(groups.ambiguous)
         self._names = names
         self._slots = slots
+        self._layers = layers
 
     def worth_asking(
         self, found: Candidates, *, known: Mapping[tuple[str, str], Pair], tally: Tally
@@ -46,6 +49,7 @@ class Bench:
                 self._readings[pair.left],
                 self._readings[pair.right],
                 same_name=self._names.same,
+                layers=self._layers,
             )
             if reason:
                 counts[f"skipped {reason}"] += 1
@@ -70,6 +74,7 @@ class Bench:
                 same_name=self._names.same,
                 ambiguous=not self._ambiguous.isdisjoint((pair.left, pair.right)),
                 slots=self._slots,
+                layers=self._layers,
             )
             for pair in pairs
             if (pair.left, pair.right) in verdicts
