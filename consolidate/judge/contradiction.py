@@ -1,0 +1,202 @@
+"""What speaks against taking one fact for the successor of another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from consolidate.judge.opposites import ANTONYMS, antonym
+from consolidate.judge.pair import PairBase
+from consolidate.judge.reading import Reading
+from consolidate.judge.recency import order
+from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
+from consolidate.judge.steps import MEASURED, ask, drop
+from consolidate.judge.values import Value
+from consolidate.types import Assessment
+
+__all__ = ["ContradictionCheck"]
+
+SUPPORTED: Final = 0.9
+"""Confidence in a conflict that both the classifier and the words speak for."""
+
+SUPPORTED_FROM: Final = 0.7
+"""Probability of contradiction that the classifier must give for that."""
+
+_SCOPES: Final = {
+    "staging": "staging",
+    "stage": "staging",
+    "production": "production",
+    "prod": "production",
+    "dev": "development",
+    "development": "development",
+    "preview": "preview",
+    "sandbox": "sandbox",
+    "qa": "qa",
+}
+"""Environments, each with a life of its own."""
+
+
+class ContradictionCheck(PairBase):
+    """The layers over a pair that the classifier or the words hold for a conflict."""
+
+    def check_contradiction(self, found: Assessment, ambiguous: bool) -> Assessment:
+        """What forbids a contradiction, or acting on it."""
+        reason, because = self._veto(ambiguous)
+        if not reason:
+            return self._doubt_contradiction(found)
+        found = drop(found, reason, because)
+        if reason == "series":
+            return replace(found, subtype="series")
+        return self.offer_link(found) if reason == "modality" else found
+
+    def _veto(self, ambiguous: bool) -> tuple[str, str]:
+        """Reason code and sentence of what makes a conflict impossible; empty if nothing does."""
+        left, right = self.left, self.right
+        if not (left.behaviour.conflicts and right.behaviour.conflicts):
+            return "kind", "one of them is of a kind that cannot conflict"
+        if self.other_subject():
+            return (
+                "other-subject",
+                f"they open with different subjects: {left.subject} and {right.subject}",
+            )
+        if ambiguous:
+            return "ambiguous-name", "the name they share fits several entities"
+        if self._series():
+            return "series", "readings of different dates"
+        if self._other_identifier():
+            ids = f"{self._ids(self.only_left)} and {self._ids(self.only_right)}"
+            return "other-identifier", f"they name different identifiers: {ids}"
+        if self._other_thing():
+            return "other-thing", "one word names another thing, and the values differ with it"
+        if self._other_scope():
+            return "other-scope", "they speak of different environments"
+        if self._other_measure():
+            return "other-measure", "they count different things"
+        if mood := self._modality_veto():
+            return "modality", mood
+        if self._many_valued():
+            shared = ", ".join(sorted(set(left.attributes) & set(right.attributes)))
+            return "many-valued", f"the attribute holds many values at a time: {shared}"
+        return "", ""
+
+    def _doubt_contradiction(self, found: Assessment) -> Assessment:
+        """What leaves a conflict possible but to a person."""
+        a, b = set(self.left.attributes), set(self.right.attributes)
+        if found.reason == "classifier" and a and b and not a & b:
+            found = ask(found, "the words point to different attributes")
+        elif found.reason == "classifier" and self._unanchored():
+            found = ask(found, "nothing but the classifier says that they are about one thing")
+        elif found.reason == "classifier" and self._same_amounts():
+            found = ask(found, "but they give the same amounts")
+        if self.left.frame == self.right.frame and self.left.modality.event:
+            found = ask(found, "they may tell of two events")
+        if self._immutable():
+            found = replace(
+                ask(found, "the attribute cannot change, so one of them is wrong"),
+                reason="immutable",
+            )
+        if self._has_correction():
+            found = replace(found, subtype="correction")
+        support = "" if found.review_only else self._support()
+        if support and SUPPORTED_FROM <= found.confidence < SUPPORTED:
+            found = replace(found, confidence=SUPPORTED, because=(*found.because, f"and {support}"))
+        return found
+
+    def _tells_of_change(self) -> bool:
+        a, b = self.left.modality, self.right.modality
+        return a.ended or b.ended or a.correction or b.correction
+
+    def _same_amounts(self) -> bool:
+        """Both give amounts, the same ones, and nothing denies anything."""
+        a, b = self.left.modality, self.right.modality
+        measured = any(v.kind in MEASURED for v in self.left.values)
+        return (
+            measured
+            and not (self.only_left or self.only_right or self._tells_of_change())
+            and (a.negations > 0) == (b.negations > 0)
+            and not antonym(self.left.words, self.right.words, ANTONYMS)
+        )
+
+    def _support(self) -> str:
+        """What the words themselves say for an update, where they are about one matter."""
+        if not (self.left.matter & self.right.matter):
+            return ""
+        if FIRM.intersection(self.left.attributes, self.right.attributes):
+            return "both give a value to an attribute that holds one"
+        earlier_first = order(self.left.fact, self.right.fact)[0] <= 0
+        later = self.right if earlier_first else self.left
+        if later.modality.ended or later.modality.correction:
+            return "the later one says that something ended or was wrong"
+        return ""
+
+    @staticmethod
+    def _ids(values: tuple[Value, ...]) -> str:
+        return ", ".join(v.amount for v in values)
+
+    def _other_identifier(self) -> bool:
+        kinds = ("identifier",)
+        a = [v for v in self.only_left if v.kind in kinds]
+        b = [v for v in self.only_right if v.kind in kinds]
+        if a and b:
+            return True
+        a_subject = [v for v in self.only_left if v.kind == "number" and self._in_subject(v)]
+        return bool(a_subject) and self.left.frame[:2] == self.right.frame[:2]
+
+    def _other_scope(self) -> bool:
+        if not self.layers.names:
+            return False
+        a, b = self._scopes(self.left), self._scopes(self.right)
+        return bool(a and b) and not a & b
+
+    @staticmethod
+    def _scopes(reading: Reading) -> set[str]:
+        return {_SCOPES[word] for word in reading.words if word in _SCOPES}
+
+    def _other_thing(self) -> bool:
+        """Tell "the rent is 900 euros" from "the deposit is 1800": one word and one value."""
+        a, b = self.left.frame, self.right.frame
+        if len(a) != len(b) or not (self.only_left and self.only_right):
+            return False
+        changed = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+        return len(changed) == 1 and all(
+            len(word) > 3 and not word.startswith("<") for word in changed[0]
+        )
+
+    def _other_measure(self) -> bool:
+        a = {v.unit for v in self.only_left if v.kind in MEASURED}
+        b = {v.unit for v in self.only_right if v.kind in MEASURED}
+        return bool(a and b) and "" not in a | b and not a & b
+
+    def _modality_veto(self) -> str:
+        a, b = self.left.modality, self.right.modality
+        if a.question or b.question:
+            return "one of them is a question"
+        if a.reported != b.reported:
+            return "one of them is somebody else's words"
+        plan_a = a.plan or self.left.behaviour.planned
+        plan_b = b.plan or self.right.behaviour.planned
+        if plan_a != plan_b and not (a.ended or b.ended):
+            return "one of them is a plan, the other is not"
+        if a.hypothetical != b.hypothetical:
+            return "one of them is hypothetical"
+        if a.past != b.past and not (a.ended or b.ended):
+            past, present = (self.left, self.right) if a.past else (self.right, self.left)
+            if order(past.fact, present.fact)[0] <= 0:
+                return "one of them speaks of an earlier time"
+        return ""
+
+    def _many_valued(self) -> bool:
+        if cardinality(self.left.attributes, self.right.attributes, self.slots) != "many":
+            return False
+        a, b = self.left.modality, self.right.modality
+        speaks_of_end = a.ended or b.ended or a.correction or b.correction
+        return not speaks_of_end and (a.negations > 0) == (b.negations > 0)
+
+    def _immutable(self) -> bool:
+        return (
+            self.layers.slots
+            and bool(
+                IMMUTABLE.search(self.left.fact.text) and IMMUTABLE.search(self.right.fact.text)
+            )
+            and not self._has_correction()
+        )
