@@ -164,8 +164,8 @@ def test_an_unexpected_error_is_one_line_and_can_be_looked_into(cli: Cli) -> Non
         import sys
         from consolidate.cli import common
         from consolidate.cli.app import main
-        def broken(self, *, create=False): raise ValueError("oops")
-        common.Context.store = broken
+        def broken(self): raise ValueError("oops")
+        common.Context.reading = broken
         sys.argv = ["consolidate", "stats"]
         main()
     """)

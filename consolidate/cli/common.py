@@ -5,6 +5,7 @@ Heavy modules are imported inside functions: `consolidate --help` must not wait 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,6 +119,16 @@ class Context:
         if create and not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with Store.open(self.path, create=create) as store:
+            yield store
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """Open the store to look at it: works in a folder where nobody may write, too."""
+        from consolidate.store import Store
+
+        places = (self.path, self.path.parent)
+        locked = any(place.exists() and not os.access(place, os.W_OK) for place in places)
+        with Store.open(self.path, create=False, read_only=locked) as store:
             yield store
 
 

@@ -122,7 +122,7 @@ def export_file(
     from consolidate.exchange.export import export_lines
 
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
+    with ctx.reading() as store:
         lines = list(export_lines(store, agent=ctx.agent if agent else None, now=utc_now()))
     if file is None or file == "-":
         if as_json:

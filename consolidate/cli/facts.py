@@ -104,7 +104,7 @@ def history(
 ) -> None:
     """Show what a fact replaced, what replaced it, and why."""
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
+    with ctx.reading() as store:
         found = store.history(fact)
         ids = [event.to for event in found.after if event.to is not None]
         successors = {each.id: each for each in store.facts(statuses=None, ids=ids)}
@@ -131,7 +131,7 @@ def history(
 def stats(db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
     """Count what the database holds, of all agents or of one."""
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
+    with ctx.reading() as store:
         # Without --agent the question is about the whole file.
         counts = store.stats(ctx.agent if agent else None)
         agents = store.agents()

@@ -32,7 +32,7 @@ def list_reviews(
 ) -> None:
     """List open reviews with what accepting them would do."""
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
+    with ctx.reading() as store:
         reviews = store.reviews(agent=ctx.agent, state=None if every else ReviewState.OPEN)
         facts = facts_of(store, [review.decision for review in reviews])
     if as_json:

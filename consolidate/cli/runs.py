@@ -167,12 +167,18 @@ def undo(
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
         receipt = pipeline.undo(store, _found(store, ctx, run_id), now=utc_now())
+        standing = [run.id for run in store.runs(receipt.agent) if run.state == "applied"]
+        before = standing[0] if standing else ""
     if as_json:
         write_json(receipt)
     elif receipt.already_applied:
-        say(f"{receipt.run} was undone before; nothing to do.")
+        say(f"{receipt.run} was undone before; nothing to do.{_hint(before)}")
     else:
         say(f"Undid {receipt.run}: {receipt.rows} rows are as they were before it.")
+
+
+def _hint(before: str) -> str:
+    return f" The last run that stands is {before}: `consolidate undo {before}`." if before else ""
 
 
 def report(
@@ -189,7 +195,7 @@ def report(
     from consolidate.stages.report import report_of
 
     ctx = context(db, agent, as_json)
-    with ctx.store() as store:
+    with ctx.reading() as store:
         done = store.run(_found(store, ctx, run_id))
         made = store.plan(done.id)
         told = report_of(made, done.receipt)

@@ -32,7 +32,7 @@ def translate(error: Exception, where: str, *, waited: float = 0.0, who: str = "
         owner = who or "another process (or an open database browser)"
         return StoreError(
             f"{where} is busy: {owner} is writing and did not finish within {waited:g} s; "
-            "nothing was changed. Try again later, end that process, or allow a longer wait"
+            "nothing was changed. Try again later, or end that process"
         )
     if advice:
         return StoreError(f"{where}: {advice} ({error})")
