@@ -4,7 +4,8 @@
     python -m models.train.judge --base STAGE1_DIR --stage 2 --out DIR              # second only
 
 Stage 1 reads the public pairs once or twice, so that the encoder learns what entailment is.
-Stage 2 reads this project's memory pairs, which define what counts as an update here. Word
+Stage 2 reads this project's memory pairs, which define what counts as an update here, and the
+pairs that a run would ask about in the labelled streams, most of which are look-alikes. Word
 embeddings stay frozen: nine tenths of the parameters, and the rare words of names and code keep
 their meaning. Needs the workshop environment (torch); about an hour on two cores.
 """
@@ -26,11 +27,13 @@ from transformers import AutoTokenizer, BertForSequenceClassification, PreTraine
 
 from eval.metrics import catch_at_false_rate, macro_f1, three_way
 from models.train.data import ID2LABEL, Example, memory_examples, public_examples, read_jsonl
+from models.train.mine import mined_examples
 
 log = logging.getLogger("train.judge")
 
 MAX_TOKENS = 192
 SETS = Path(__file__).parents[2] / "eval" / "sets" / "memory_pairs"
+STREAMS = Path(__file__).parents[2] / "eval" / "sets" / "streams" / "train"
 
 
 def batches(
@@ -238,6 +241,9 @@ def main() -> None:
         rows = [r for path in sorted((SETS / "train").glob("*.jsonl")) for r in read_jsonl(path)]
         examples = memory_examples(rows)
         log.info("stage 2: %d examples of %d pairs", len(examples), len(rows))
+        mined = mined_examples(sorted(STREAMS.glob("*.jsonl")))
+        log.info("and %d examples mined from streams", len(mined))
+        examples += mined
         train(
             model,
             tokenizer,
