@@ -7,18 +7,19 @@ nothing to do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from consolidate.backends import Backends
 from consolidate.serialise import digest, to_data
 from consolidate.settings import Settings
 from consolidate.stages.work import Book, Progress
 from consolidate.store import State, Store, fact_digest
-from consolidate.types import Decision, Fact, Plan, Snapshot
+from consolidate.types import Decision, Fact, Groups, Mention, Plan, Snapshot, Unique
 
-__all__ = ["plan_of", "remember_state", "renewing", "unchanged"]
+__all__ = ["plan_of", "remember_state", "renewing", "save_entities", "unchanged"]
 
 
 def plan_of(
@@ -78,7 +79,8 @@ def remember_state(store: Store, planned: Snapshot, made: Plan) -> None:
     after = store.snapshot(planned.agent)
     before = {fact.id: fact for fact in planned.facts}
     foreign = any(fact.id not in made.facts and before.get(fact.id) != fact for fact in after.facts)
-    if not foreign and after.aliases == planned.aliases:
+    same = (after.aliases, after.declared, after.pins)
+    if not foreign and same == (planned.aliases, planned.declared, planned.pins):
         store.record_state(
             planned.agent,
             State(
@@ -103,3 +105,58 @@ def renewing(renew: Callable[[], None], seconds: float, progress: Progress) -> P
         progress(stage, done, total)
 
     return told
+
+
+def save_entities(
+    store: Store,
+    groups: Groups,
+    uniques: Sequence[Unique],
+    snapshot: Snapshot,
+    mentions: Mapping[str, Sequence[Mention]],
+) -> int:
+    """Keep what each fact names; repeats of a text name what the one that stands for it names."""
+    texts = {fact.id: fact.text for fact in snapshot.facts}
+    stands = {
+        member: unique.representative
+        for unique in uniques
+        for member in unique.members
+        if member != unique.representative
+    }
+    found = dict(mentions)
+    for member, first in stands.items():
+        # Equal but for white space or case, perhaps: then the places are not the same.
+        found[member] = mentions.get(first, ()) if texts[member] == texts[first] else ()
+    repeats: dict[str, list[str]] = {}
+    for member, first in stands.items():
+        repeats.setdefault(first, []).append(member)
+
+    def spread(known: Mapping[str, Any]) -> dict[str, Any]:
+        others = {m: known[first] for m, first in stands.items() if first in known}
+        return {**known, **others}
+
+    everywhere = replace(
+        groups,
+        groups=tuple(
+            replace(
+                each,
+                facts=tuple(
+                    sorted(m for fact in each.facts for m in (fact, *repeats.get(fact, ())))
+                ),
+            )
+            for each in groups.groups
+        ),
+        by_fact=spread(groups.by_fact),
+        means=spread(groups.means),
+        subjects=spread(groups.subjects),
+        confidence={
+            (member, key): sure
+            for (fact, key), sure in groups.confidence.items()
+            for member in (fact, *repeats.get(fact, ()))
+        },
+        doubts=tuple(
+            replace(doubt, fact=member)
+            for doubt in groups.doubts
+            for member in (doubt.fact, *repeats.get(doubt.fact, ()))
+        ),
+    )
+    return store.save_entities(snapshot.agent, everywhere, found)

@@ -29,7 +29,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["name_key", "same_name"]
+__all__ = ["bearer_key", "entity_key", "name_key", "name_of_key", "same_name"]
 
 # Typographic forms of ' " and - that NFKC leaves alone.
 _PLAIN: Final = str.maketrans(
@@ -40,6 +40,7 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("\u2122\u00ae\u00a9\u2120", None),
     }
 )
+_CIRCLED: Final = "⓪①②③④⑤⑥⑦⑧⑨"
 _SPACE: Final = re.compile(r"\s+")
 _PATH: Final = re.compile(r"[/\\]")
 _EXACT: Final = re.compile(r"[/\\@]")
@@ -69,6 +70,44 @@ def name_key(text: str) -> str:
     """
     # Keys of long texts are not worth remembering.
     return _cached_key(text) if len(text) <= 200 else _key(text)
+
+
+def entity_key(text: str) -> str:
+    """The key of an entity, given its name or what tells it from others of that name.
+
+    Several entities may bear one name. The first has the plain key of it, the others a circled
+    number behind it, which no key of a name can hold (NFKC makes plain digits of them).
+
+    >>> entity_key("Mercury"), entity_key("MERCURY ②")
+    ('mercury', 'mercury ②')
+    """
+    name = text.strip()
+    plain = name.rstrip(_CIRCLED)
+    number = name[len(plain) :]
+    if not number or not plain.strip() or number == _CIRCLED[1]:
+        return name_key(plain)
+    return f"{name_key(plain)} {number}"
+
+
+def name_of_key(key: str) -> str:
+    """The key of the name that an entity bears.
+
+    >>> name_of_key("mercury ②")
+    'mercury'
+    """
+    plain = key.rstrip(_CIRCLED)
+    return plain.rstrip() if plain != key else key
+
+
+def bearer_key(name: str, number: int) -> str:
+    """The key of the entity that is the `number`th to bear a name, counted from 1.
+
+    >>> bearer_key("mercury", 1), bearer_key("mercury", 12)
+    ('mercury', 'mercury ①②')
+    """
+    if number == 1:
+        return name
+    return f"{name} {''.join(_CIRCLED[int(digit)] for digit in str(number))}"
 
 
 def same_name(left: str, right: str) -> bool:

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from consolidate.backends import Backends
-from consolidate.bookkeeping import plan_of, remember_state, renewing, unchanged
+from consolidate.bookkeeping import (
+    plan_of,
+    remember_state,
+    renewing,
+    save_entities,
+    unchanged,
+)
+from consolidate.graph.refresh import refresh
+from consolidate.graph.resolve import resolve
 from consolidate.judge.layers import ALL_LAYERS, Layers
 from consolidate.judge.reading import USER, scheduled
 from consolidate.settings import Settings
@@ -24,7 +32,7 @@ from consolidate.stages.collapse import collapse
 from consolidate.stages.decide import Policy, decide
 from consolidate.stages.embed import embed
 from consolidate.stages.entities import entities
-from consolidate.stages.group import Names, group
+from consolidate.stages.group import group
 from consolidate.stages.judging import Bench
 from consolidate.stages.outcome import still_standing
 from consolidate.stages.pairs import find_pairs
@@ -81,14 +89,14 @@ def _plan(
         mentions = entities(store, extractor, texts, tally=tally, progress=progress)
         tally.items_out = sum(map(len, mentions.values()))
     with book.stage("group", texts) as tally:
-        same = Names.of(snapshot.aliases, texts)
+        same = resolve(snapshot, texts, mentions)
         groups = group(texts, mentions, same, hub_size=settings.hub_size)
         tally.gives(groups.groups)
         tally.detail = {
             "hubs": sum(g.hub and g.key != USER for g in groups.groups),
             "ambiguous": len(groups.ambiguous),
         }
-        store.save_entities(snapshot.agent, groups, mentions)
+        save_entities(store, groups, uniques, snapshot, mentions)
         bench = Bench(texts, mentions, groups, same, settings.slots, layers)
 
     pairs: dict[tuple[str, str], Pair] = {}
@@ -217,7 +225,11 @@ def undo(store: Store, run_id: str, *, now: datetime | None = None) -> Receipt:
     Raises:
         UndoConflictError: A later run changed one of those rows; undo that one first.
     """
-    return store.undo(store.run(run_id).id, now=now or datetime.now(UTC))
+    receipt = store.undo(store.run(run_id).id, now=now or datetime.now(UTC))
+    if store.declared_in(receipt.run):
+        # What was declared about entities is taken back, so who is who is told anew.
+        refresh(store, receipt.agent)
+    return receipt
 
 
 def accept(

@@ -18,6 +18,9 @@ __all__ = [
     "Completion",
     "Decision",
     "DecisionKind",
+    "DeclaredEntity",
+    "Doubt",
+    "EntityPin",
     "Evidence",
     "Fact",
     "FactStatus",
@@ -144,6 +147,49 @@ class Alias:
     canonical: str
     alias: str
     never: bool = False
+    declared_at: datetime | None = None
+    """When; None if that is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredEntity:
+    """An entity that somebody named: it is there even if no fact speaks of it."""
+
+    agent: str
+    key: str
+    """See `consolidate.names.entity_key`."""
+    name: str
+    """As it is to be shown."""
+    type: str = ""
+    """person, organisation, place, ... or empty if that is not known."""
+    note: str = ""
+    """What tells it from others of its name."""
+    declared_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityPin:
+    """A declaration about one fact: whom a name in it means, or whom it is about."""
+
+    agent: str
+    fact: str
+    name: str
+    """Key of the name; empty: the fact is about the entity without naming it."""
+    entity: str
+    """Key of the entity."""
+    declared_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """A name in a fact that fits several entities, or one but not surely enough."""
+
+    fact: str
+    name: str
+    """Key of the name."""
+    candidates: tuple[str, ...]
+    """Keys of the entities it may mean, likeliest first."""
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +214,9 @@ class Snapshot:
     facts: tuple[Fact, ...]
     """Live and superseded facts, sorted by id. Merged and forgotten ones take no part."""
     aliases: tuple[Alias, ...] = ()
+    declared: tuple[DeclaredEntity, ...] = ()
+    pins: tuple[EntityPin, ...] = ()
+    """Those of merged facts count for what they were merged into."""
     settled: frozenset[tuple[str, str]] = frozenset()
     """Pairs (left < right) with a review, open or closed, or a decision undone by the user:
     nothing more is decided about them."""
@@ -199,6 +248,10 @@ class Group:
     facts: tuple[str, ...]
     hub: bool = False
     """So many facts that comparing all with all is not done."""
+    type: str = ""
+    """person, organisation, place, ... or empty if that is not known."""
+    note: str = ""
+    """What tells it from others of its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +263,13 @@ class Groups:
     """Fact id to group keys, sorted."""
     ambiguous: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Fact id to names it mentions that fit several entities: no ground to retire anything."""
+    means: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Fact id to what each name key in it means: the key of an entity, empty if in doubt."""
+    subjects: Mapping[str, str] = field(default_factory=dict)
+    """Fact id to the key of the entity it is about, where that can be told."""
+    confidence: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Fact id and entity key to how sure the link is, 0 to 1; 1 where nothing stands here."""
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, order=True)

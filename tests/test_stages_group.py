@@ -64,9 +64,14 @@ def test_never_keeps_two_names_apart() -> None:
     assert not names.same("bob", "robert")
 
 
-def test_of_two_canonical_names_the_same_one_is_taken_in_whatever_order() -> None:
-    aliases = [alias("Roberta", "Bob"), alias("Robert", "Bob")]
-    assert Names.of(aliases).resolve("bob") == Names.of(aliases[::-1]).resolve("bob") == "robert"
+def test_an_alias_of_two_names_means_neither_of_them() -> None:
+    names = Names.of([alias("Roberta", "Bob"), alias("Robert", "Bob")])
+    assert names.resolve("bob") == "bob"
+    assert names.several == {"bob": ("robert", "roberta")}
+    found = grouped(("Bob runs", ("Bob",)), ("Robert swims", ("Robert",)), names=names)
+    assert found.ambiguous == {"f0": ("bob",)}
+    assert found.means["f0"] == {"bob": ""}
+    assert members(found) == {"bob": ("f0",), "robert": ("f1",)}
 
 
 # -- groups --------------------------------------------------------------------------------------

@@ -75,8 +75,9 @@ def test_only_what_changed_is_written(filled: Store) -> None:
     filled.save_entities("default", groups(MEMBERS, NAMES), FOUND)
     before = filled.rows_written()
     renamed = groups(MEMBERS, {**NAMES, "bob": "BOB"})
-    assert filled.save_entities("default", renamed, FOUND) == 1
-    assert filled.rows_written() == before + 1
+    # The entity, and under its names the new one for the old.
+    assert filled.save_entities("default", renamed, FOUND) == 4
+    assert filled.rows_written() == before + 4
     assert {entity.key: entity.name for entity in filled.entities("default")}["bob"] == "BOB"
 
 
@@ -106,7 +107,8 @@ def test_many_facts_are_written_in_several_transactions(filled: Store) -> None:
     filled.add([NewFact(text=f"many {n}", id=f"m{n}") for n in range(1200)], now=NOW)
     members = {f"m{n}": (f"key {n % 700}",) for n in range(1200)}
     found = {fact: [mention("x"), mention("y", 5)] for fact in members}
-    assert filled.save_entities("default", groups(members), found) == 700 + 1200 + 2400
+    # Entities and their names, their facts, what stands in the texts.
+    assert filled.save_entities("default", groups(members), found) == 2 * 700 + 1200 + 2400
     assert len(filled.entities("default")) == 700
     assert filled.stats("default")["entities"] == 700
 

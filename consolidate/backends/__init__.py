@@ -26,7 +26,6 @@ __all__ = [
     "Backends",
     "Options",
     "backend_names",
-    "built_in_names",
     "resolve_classifier",
     "resolve_embedder",
     "resolve_extractor",
@@ -43,9 +42,6 @@ _BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
             "classifier": "consolidate.backends.onnx_classifier",
         },
         "rules": {"extractor": "consolidate.backends.rules"},
-        "gliner": {"extractor": "consolidate.backends.gliner"},
-        "gliner-package": {"extractor": "consolidate.backends.gliner_package"},
-        "rules+gliner": {"extractor": "consolidate.backends.combined"},
         "fake": dict.fromkeys(
             ("embedder", "extractor", "classifier"), "consolidate.backends.fake"
         ),
@@ -194,12 +190,8 @@ class Backends:
 
 def backend_names(role: Role) -> tuple[str, ...]:
     """The backends that may offer `role`, built-in and installed, sorted."""
-    return tuple(sorted({*built_in_names(role), *(point.name for point in _entry_points())}))
-
-
-def built_in_names(role: Role) -> tuple[str, ...]:
-    """The backends of this package that offer `role`, sorted."""
-    return tuple(sorted(name for name, roles in _BUILT_IN.items() if role in roles))
+    built_in = {name for name, roles in _BUILT_IN.items() if role in roles}
+    return tuple(sorted(built_in | {point.name for point in _entry_points()}))
 
 
 def _entry_points() -> list[metadata.EntryPoint]:

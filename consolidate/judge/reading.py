@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -65,6 +65,8 @@ class Reading:
     attributes: tuple[str, ...]
     names: frozenset[str]
     """Keys of the entities the text mentions."""
+    written: frozenset[str]
+    """Keys of the names by which it does."""
     subject: str | None
     """Key of the entity the text opens with, `USER`, or None where that can't be told."""
     mentions_user: bool
@@ -85,7 +87,7 @@ class Reading:
     @cached_property
     def matter(self) -> frozenset[str]:
         """Beginnings of the words that say what the text is about: no names, no small words."""
-        named = {fold(word)[:5] for name in self.names for word in name.split()}
+        named = {fold(word)[:5] for name in self.written for word in name.split()}
         words = {w for w in self.words if w not in _EMPTY and not w.isdigit() and len(w) > 2}
         return frozenset(fold(w)[:5] for w in words) - named
 
@@ -192,16 +194,23 @@ def subject_of(text: str, mentions: Sequence[Mention]) -> str | None:
     return None
 
 
-def read(fact: Fact, mentions: Sequence[Mention]) -> Reading:
-    """Read a fact, given the mentions found in its text."""
+def read(
+    fact: Fact,
+    mentions: Sequence[Mention],
+    entity_of: Callable[[str], str] = lambda name: name,
+) -> Reading:
+    """Read a fact, given the mentions found in its text and what their names mean in it."""
+    subject = subject_of(fact.text, mentions)
+    names = frozenset(name_key(m.text) for m in mentions if m.label != "version")
     return Reading(
         fact=fact,
         values=find_values(fact.text),
         modality=modality_of(fact.text),
         attributes=attributes_of(fact.text),
         # A version is a value, not a name: Python 3.11 and Python 3.12 are one Python
-        names=frozenset(name_key(m.text) for m in mentions if m.label != "version"),
-        subject=subject_of(fact.text, mentions),
+        names=frozenset(map(entity_of, names)),
+        written=names,
+        subject=subject if subject in (USER, None) else entity_of(subject),
         mentions_user=bool(_USER_ANYWHERE.search(fact.text)),
         behaviour=behaviour_of(fact.kind),
         latin=_is_latin(fact.text),

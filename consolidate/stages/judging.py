@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from consolidate.judge.assess import assess, foregone
 from consolidate.judge.layers import ALL_LAYERS, Layers
@@ -31,7 +32,9 @@ class Bench:
         slots: Mapping[str, str],
         layers: Layers = ALL_LAYERS,
     ) -> None:
-        self._readings: dict[str, Reading] = {f.id: read(f, mentions[f.id]) for f in facts}
+        self._readings: dict[str, Reading] = {
+            f.id: read(f, mentions[f.id], partial(names.known_as, f.id)) for f in facts
+        }
         self._ambiguous = frozenset(groups.ambiguous)
         self._names = names
         self._slots = slots

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from consolidate.store.leases import Lease
 from consolidate.store.records import Added, Entity, Event, History, State
+from consolidate.store.registry import Declarations, NamedEntity
 from consolidate.store.rows import LIVE, fact_digest, fact_hash
 from consolidate.store.store import Store
 from consolidate.store.whole_runs import PreparedRun, prepare_run
@@ -11,10 +12,12 @@ from consolidate.store.whole_runs import PreparedRun, prepare_run
 __all__ = [
     "LIVE",
     "Added",
+    "Declarations",
     "Entity",
     "Event",
     "History",
     "Lease",
+    "NamedEntity",
     "PreparedRun",
     "State",
     "Store",

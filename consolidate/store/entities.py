@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from consolidate.store.base import Part
+from consolidate.names import name_key
+from consolidate.serialise import canonical
 from consolidate.store.caches import chunks
+from consolidate.store.entity_names import NamePart
 from consolidate.store.records import Entity
+from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    alias_from_row,
+    declared_from_row,
+    pin_from_row,
+)
 from consolidate.store.validation import check_alias, check_name
-from consolidate.types import Alias, Groups, Mention
+from consolidate.times import format_time
+from consolidate.types import Alias, DeclaredEntity, EntityPin, Groups, Mention
 
 __all__ = ["EntityPart"]
 
 _MentionRow = tuple[str, int, int, str, str, float, int | None]
 
 
-class EntityPart(Part):
+class EntityPart(NamePart):
     """The store's methods for entities and aliases."""
 
     def save_entities(
@@ -42,22 +51,39 @@ class EntityPart(Part):
             Rows written; 0 if all was so already.
         """
         check_name("agent", agent)
-        ids, written = self._save_names(agent, groups)
         members = _members(groups)
+        ids, written = self._save_names(agent, groups, {k for own in members.values() for k in own})
         linker = _Linker(self.aliases(agent))
-        wanted_members: dict[str, set[int]] = {}
+        wanted_members: dict[str, set[tuple[int, str, float]]] = {}
         wanted_mentions: dict[str, set[_MentionRow]] = {}
         for fact in sorted(members.keys() | mentions.keys()):
             keys = members.get(fact, set())
-            wanted_members[fact] = {ids[key] for key in keys}
+            subject = groups.subjects.get(fact)
+            wanted_members[fact] = {
+                (
+                    ids[key],
+                    "subject" if key == subject else "mention",
+                    float(groups.confidence.get((fact, key), 1.0)),
+                )
+                for key in keys
+            }
+            means = groups.means.get(fact)
             wanted_mentions[fact] = {
-                _mention_row(fact, mention, linker.entity_of(mention.text, keys), ids)
+                _mention_row(
+                    fact,
+                    mention,
+                    linker.entity_of(mention.text, keys)
+                    if means is None
+                    else means.get(name_key(mention.text)) or None,
+                    ids,
+                )
                 for mention in mentions.get(fact, ())
             }
         with self._db.reading():
             known_members = _grouped(
-                self._db.query(
-                    "SELECT entity_facts.fact, entity FROM entity_facts "
+                (row[0], row[1:])
+                for row in self._db.query(
+                    "SELECT entity_facts.fact, entity, role, confidence FROM entity_facts "
                     "JOIN entities ON entities.id = entity WHERE entities.agent = ?",
                     (agent,),
                 )
@@ -70,16 +96,27 @@ class EntityPart(Part):
                     (agent,),
                 )
             )
+        for fact, heir in self._merged(agent).items():
+            # What a merged fact names is what the one that stands for it names.
+            if fact in known_members and fact not in wanted_members:
+                wanted_members[fact] = wanted_members.get(heir, known_members[heir])
+                here = {number for number, _, _ in wanted_members[fact]}
+                wanted_mentions[fact] = {
+                    row if row[-1] in here else (*row[:-1], None) for row in known_mentions[fact]
+                }
         changed_members = [f for f, new in wanted_members.items() if new != known_members[f]]
         for chunk in chunks(changed_members):
-            rows = [(entity, fact) for fact in chunk for entity in sorted(wanted_members[fact])]
-            written += self._replace("entity_facts", "entity, fact", chunk, rows)
+            rows = [(fact, *link) for fact in chunk for link in sorted(wanted_members[fact])]
+            columns = "fact, entity, role, confidence"
+            written += self._replace("entity_facts", columns, chunk, rows)
         changed_mentions = [f for f, new in wanted_mentions.items() if new != known_mentions[f]]
         for chunk in chunks(changed_mentions):
             found = [row for fact in chunk for row in sorted(wanted_mentions[fact], key=_place)]
             columns = "fact, start, stop, text, label, score, entity"
             written += self._replace("fact_mentions", columns, chunk, found)
-        return written + self._drop_unnamed(agent)
+        written += self._save_doubts(agent, groups, wanted_members.keys())
+        written += self._drop_unnamed(agent)
+        return written + self.refresh_names(agent)
 
     def entities(self, agent: str) -> list[Entity]:
         """Return an agent's entities, sorted by key, with other names and facts."""
@@ -125,38 +162,133 @@ class EntityPart(Part):
         The last word counts: declaring the same two names again replaces what was said.
         """
         check_alias(alias)
+        when = None if alias.declared_at is None else format_time(alias.declared_at)
         with self._db.atomic():
             self._db.write(
-                "INSERT INTO aliases (agent, canonical, alias, never) VALUES (?1, ?2, ?3, ?4) "
-                "ON CONFLICT (agent, canonical, alias) DO UPDATE SET never = ?4 "
-                "WHERE never <> ?4",
-                (alias.agent, alias.canonical, alias.alias, int(alias.never)),
+                "INSERT INTO aliases (agent, canonical, alias, never, declared_at) "
+                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (agent, canonical, alias) "
+                "DO UPDATE SET never = ?4, declared_at = ?5 WHERE never <> ?4",
+                (alias.agent, alias.canonical, alias.alias, int(alias.never), when),
             )
 
     def aliases(self, agent: str) -> tuple[Alias, ...]:
         """Return what was declared for an agent, sorted."""
         rows = self._db.query(
-            "SELECT agent, canonical, alias, never FROM aliases WHERE agent = ? "
+            f"SELECT {', '.join(ALIAS_COLUMNS)} FROM aliases WHERE agent = ? "  # noqa: S608
             "ORDER BY canonical, alias",
             (agent,),
         )
-        return tuple(
-            Alias(agent=row[0], canonical=row[1], alias=row[2], never=bool(row[3])) for row in rows
-        )
+        return tuple(map(alias_from_row, rows))
 
-    def _save_names(self, agent: str, groups: Groups) -> tuple[dict[str, int], int]:
-        sql = "SELECT key, id, name FROM entities WHERE agent = ?"
-        known = {key: name for key, _, name in self._db.query(sql, (agent,))}
-        changed = [g for g in groups.groups if known.get(g.key) != g.name]
-        written = 0
+    def declared_entities(self, agent: str) -> tuple[DeclaredEntity, ...]:
+        """Entities that somebody declared, sorted by key."""
+        rows = self._db.query(
+            "SELECT agent, key, name, type, note, declared_at FROM entity_declarations "
+            "WHERE agent = ? ORDER BY key",
+            (agent,),
+        )
+        return tuple(map(declared_from_row, rows))
+
+    def pins(self, agent: str) -> tuple[EntityPin, ...]:
+        """Declarations about single facts, sorted, under the facts they were made for."""
+        rows = self._db.query(
+            "SELECT agent, fact, name, entity, declared_at FROM entity_pins WHERE agent = ? "
+            "ORDER BY fact, name, entity",
+            (agent,),
+        )
+        return tuple(map(pin_from_row, rows))
+
+    def _save_names(
+        self, agent: str, groups: Groups, named: Collection[str]
+    ) -> tuple[dict[str, int], int]:
+        sql = "SELECT key, id, name, type, note FROM entities WHERE agent = ?"
+        known = {key: values for key, _, *values in self._db.query(sql, (agent,))}
+        declared = {
+            key: (name, kind, note)
+            for key, name, kind, note in self._db.query(
+                "SELECT key, name, type, note FROM entity_declarations WHERE agent = ?", (agent,)
+            )
+        }
+        wanted = {g.key: (g.name, g.type, g.note) for g in groups.groups if g.key in named}
+        for key, (name, kind, note) in declared.items():
+            # What was declared counts; what was left open is read off the facts.
+            _, found_kind, found_note = wanted.get(key, ("", "", ""))
+            wanted[key] = (name, kind or found_kind, note or found_note)
+        written = self._follow_names(agent, groups, known.keys(), wanted.keys())
+        known = {key: values for key, _, *values in self._db.query(sql, (agent,))}
+        changed = [key for key, values in wanted.items() if known.get(key) != [*values]]
         for chunk in chunks(changed):
             with self._db.atomic():
                 written += self._db.write_many(
-                    "INSERT INTO entities (agent, key, name) VALUES (?1, ?2, ?3) "
-                    "ON CONFLICT (agent, key) DO UPDATE SET name = ?3",
-                    [(agent, group.key, group.name) for group in chunk],
+                    "INSERT INTO entities (agent, key, name, type, note) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5) "
+                    "ON CONFLICT (agent, key) DO UPDATE SET name = ?3, type = ?4, note = ?5",
+                    [(agent, key, *wanted[key]) for key in chunk],
                 )
-        return {key: number for key, number, _ in self._db.query(sql, (agent,))}, written
+        return {row[0]: row[1] for row in self._db.query(sql, (agent,))}, written
+
+    def _follow_names(
+        self, agent: str, groups: Groups, known: Iterable[str], wanted: Iterable[str]
+    ) -> int:
+        """Keep the number of an entity whose name has grown: `janet` is now `janet roe`."""
+        fresh, old = set(wanted) - set(known), set(known) - set(wanted)
+        grown = {
+            name: entity
+            for means in groups.means.values()
+            for name, entity in means.items()
+            if name in old and entity in fresh
+        }
+        # Of several names that grew into one, the first keeps its number.
+        by_entity = {entity: name for name, entity in sorted(grown.items(), reverse=True)}
+        if not by_entity:
+            return 0
+        with self._db.atomic():
+            return self._db.write_many(
+                "UPDATE OR IGNORE entities SET key = ? WHERE agent = ? AND key = ?",
+                [(entity, agent, name) for entity, name in sorted(by_entity.items())],
+            )
+
+    def _save_doubts(self, agent: str, groups: Groups, facts: Iterable[str]) -> int:
+        looked_at = set(facts)
+        wanted = {
+            (agent, doubt.fact, doubt.name, canonical([*doubt.candidates]), doubt.reason)
+            for doubt in groups.doubts
+        }
+        rows = self._db.query(
+            "SELECT agent, fact, name, candidates, reason FROM entity_doubts WHERE agent = ?",
+            (agent,),
+        )
+        known = {row for row in rows if row[1] in looked_at}
+        if known == wanted:
+            return 0
+        with self._db.atomic():
+            written = self._db.write_many(
+                "DELETE FROM entity_doubts WHERE fact = ? AND name = ?",
+                [row[1:3] for row in known - wanted],
+            )
+            return written + self._db.write_many(
+                "INSERT INTO entity_doubts (agent, fact, name, candidates, reason) "
+                "VALUES (?, ?, ?, ?, ?)",
+                sorted(wanted - known),
+            )
+
+    def _merged(self, agent: str) -> dict[str, str]:
+        """Merged facts with the one that stands for them at last; forgotten ones for none."""
+        rows: dict[str, str] = dict(
+            self._db.query(
+                "SELECT id, coalesce(merged_into, '') FROM facts "
+                "WHERE agent = ? AND status IN ('merged', 'forgotten')",
+                (agent,),
+            )
+        )
+        found = {}
+        for fact, heir in rows.items():
+            seen = {fact}
+            while heir in rows and heir not in seen:
+                seen.add(heir)
+                heir = rows[heir]
+            found[fact] = heir
+        return found
 
     def _replace(
         self, table: str, columns: str, facts: Sequence[str], rows: Sequence[Sequence[Any]]
@@ -178,7 +310,9 @@ class EntityPart(Part):
         condition = (
             "agent = ? "
             "AND NOT EXISTS (SELECT 1 FROM entity_facts WHERE entity = entities.id) "
-            "AND NOT EXISTS (SELECT 1 FROM fact_mentions WHERE entity = entities.id)"
+            "AND NOT EXISTS (SELECT 1 FROM fact_mentions WHERE entity = entities.id) "
+            "AND NOT EXISTS (SELECT 1 FROM entity_declarations AS said "
+            "WHERE said.agent = entities.agent AND said.key = entities.key)"
         )
         if not self._db.one(f"SELECT 1 FROM entities WHERE {condition} LIMIT 1", (agent,)):  # noqa: S608
             return 0
@@ -220,6 +354,10 @@ def _members(groups: Groups) -> dict[str, set[str]]:
             members[fact].add(group.key)
     for fact, keys in groups.by_fact.items():
         members[fact] |= known.intersection(keys)
+    for fact, means in groups.means.items():
+        # What a name in doubt means is not known, so the fact hangs on nothing by that name.
+        doubtful = {name for name, entity in means.items() if not entity}
+        members[fact] -= doubtful - set(means.values())
     return dict(members)
 
 

@@ -10,8 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from consolidate.serialise import to_data
-from consolidate.store.rows import FACT_SQL, REVIEW_COLUMNS, fact_from_row, review_from_row
+from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    DECLARED_COLUMNS,
+    FACT_SQL,
+    PIN_COLUMNS,
+    REVIEW_COLUMNS,
+    alias_from_row,
+    declared_from_row,
+    fact_from_row,
+    pin_from_row,
+    review_from_row,
+)
 from consolidate.store.store import Store
+from consolidate.types import DeclaredEntity
 
 __all__ = ["JOURNAL_COLUMNS", "RUN_COLUMNS", "export_rows"]
 
@@ -57,12 +69,27 @@ def _named(*names: str, parsed: Sequence[str] = ()) -> Callable[[Sequence[Any]],
 
 
 def _entity_shape(row: Sequence[Any]) -> dict[str, Any]:
-    agent, key, name, facts = row
-    return {"agent": agent, "key": key, "name": name, "facts": sorted(json.loads(facts))}
+    agent, key, name, kind, note, facts = row
+    links = sorted(json.loads(facts))
+    return {
+        "agent": agent,
+        "key": key,
+        "name": name,
+        "kind": kind,
+        "note": note,
+        "facts": [fact for fact, _, _ in links],
+        "links": [[role, confidence] for _, role, confidence in links],
+    }
 
 
 def _alias_shape(row: Sequence[Any]) -> dict[str, Any]:
-    return {"agent": row[0], "canonical": row[1], "alias": row[2], "never": bool(row[3])}
+    return dict(to_data(alias_from_row(row)))
+
+
+def _without_type(declared: DeclaredEntity) -> dict[str, Any]:
+    """`type` says of what type the row is; that of the entity is `kind`."""
+    data = dict(to_data(declared))
+    return {"kind": data.pop("type"), **data}
 
 
 _MINE = "(?1 IS NULL OR {}agent = ?1)"
@@ -94,13 +121,26 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
     ),
     (
         "alias",
-        "SELECT agent, canonical, alias, never FROM aliases "  # noqa: S608
+        f"SELECT {', '.join(ALIAS_COLUMNS)} FROM aliases "  # noqa: S608
         f"WHERE {_MINE.format('')} ORDER BY 1, 2, 3",
         _alias_shape,
     ),
     (
+        "entity-declaration",
+        f"SELECT {', '.join(DECLARED_COLUMNS)} FROM entity_declarations "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY 1, 2",
+        lambda row: _without_type(declared_from_row(row)),
+    ),
+    (
+        "entity-pin",
+        f"SELECT {', '.join(PIN_COLUMNS)} FROM entity_pins "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY 1, 2, 3, 4",
+        lambda row: dict(to_data(pin_from_row(row))),
+    ),
+    (
         "entity",
-        "SELECT agent, key, name, (SELECT json_group_array(fact) FROM entity_facts "  # noqa: S608
+        "SELECT agent, key, name, type, note, "  # noqa: S608
+        "(SELECT json_group_array(json_array(fact, role, confidence)) FROM entity_facts "
         f"WHERE entity = entities.id) FROM entities WHERE {_MINE.format('')} ORDER BY 1, 2",
         _entity_shape,
     ),

@@ -16,8 +16,11 @@ from consolidate.errors import InputError, NotFoundError, UndoConflictError
 from consolidate.serialise import canonical, from_json
 from consolidate.store.base import Part
 from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    DECLARED_COLUMNS,
     FACT_COLUMNS,
     LINK_COLUMNS,
+    PIN_COLUMNS,
     REVIEW_COLUMNS,
     fact_hash,
     fact_to_row,
@@ -31,8 +34,22 @@ from consolidate.types import Fact, Link, Receipt, Review
 
 __all__ = ["JournalPart", "row_key"]
 
-_KEYS = {"facts": ("id",), "links": ("left_fact", "right_fact", "relation"), "reviews": ("id",)}
-_COLUMNS = {"facts": FACT_COLUMNS, "links": LINK_COLUMNS, "reviews": REVIEW_COLUMNS}
+_KEYS = {
+    "facts": ("id",),
+    "links": ("left_fact", "right_fact", "relation"),
+    "reviews": ("id",),
+    "aliases": ("agent", "canonical", "alias"),
+    "entity_declarations": ("agent", "key"),
+    "entity_pins": ("fact", "name", "entity"),
+}
+_COLUMNS = {
+    "facts": FACT_COLUMNS,
+    "links": LINK_COLUMNS,
+    "reviews": REVIEW_COLUMNS,
+    "aliases": ALIAS_COLUMNS,
+    "entity_declarations": DECLARED_COLUMNS,
+    "entity_pins": PIN_COLUMNS,
+}
 
 _Values = dict[str, Any]
 _Change = tuple[str, Sequence[str], _Values | None, _Values]
@@ -311,4 +328,5 @@ def _where(subject: str) -> str:
 
 
 def _named(subject: str, key: Sequence[str]) -> str:
-    return f"{subject.removesuffix('s')} {' / '.join(key)}"
+    what = {"aliases": "declared name"}.get(subject, subject.removesuffix("s").replace("_", " "))
+    return f"{what} {' / '.join(key)}"

@@ -9,7 +9,14 @@ from typing import Any
 from consolidate.errors import StoreError
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
-from consolidate.store.rows import FACT_COLUMNS, LINK_COLUMNS, REVIEW_COLUMNS
+from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    DECLARED_COLUMNS,
+    FACT_COLUMNS,
+    LINK_COLUMNS,
+    PIN_COLUMNS,
+    REVIEW_COLUMNS,
+)
 from consolidate.types import FactStatus
 
 __all__ = ["MaintenancePart"]
@@ -18,7 +25,9 @@ _CONTENT = {
     "facts": (FACT_COLUMNS, "id"),
     "links": (LINK_COLUMNS, "left_fact, right_fact, relation"),
     "reviews": (REVIEW_COLUMNS, "id"),
-    "aliases": (("agent", "canonical", "alias", "never"), "agent, canonical, alias"),
+    "aliases": (ALIAS_COLUMNS, "agent, canonical, alias"),
+    "entity_declarations": (DECLARED_COLUMNS, "agent, key"),
+    "entity_pins": (PIN_COLUMNS, "fact, name, entity"),
     "tombstones": (("agent", "content_hash", "at"), "agent, content_hash"),
 }
 """What people and agents put in and runs change. Column names and order, by table."""
@@ -26,9 +35,17 @@ _CONTENT = {
 _INDEXES = ("facts_fts", "passages_fts")
 
 _DERIVED = {
-    "entities": "SELECT agent, key, name FROM entities ORDER BY agent, key",
+    "entities": "SELECT agent, key, name, type, note FROM entities ORDER BY agent, key",
+    "entity_names": (
+        "SELECT entity_names.agent, entities.key, text, origin FROM entity_names "
+        "JOIN entities ON entities.id = entity ORDER BY 1, 2, 3, 4"
+    ),
+    "entity_doubts": (
+        "SELECT agent, fact, name, candidates, reason FROM entity_doubts ORDER BY 1, 2, 3"
+    ),
     "entity_facts": (
-        "SELECT entities.agent, entities.key, entity_facts.fact FROM entity_facts "
+        "SELECT entities.agent, entities.key, entity_facts.fact, role, confidence "
+        "FROM entity_facts "
         "JOIN entities ON entities.id = entity_facts.entity ORDER BY 1, 2, 3"
     ),
     "fact_mentions": (
@@ -79,8 +96,8 @@ class MaintenancePart(Part):
     def dump(self, *, derived: bool = False) -> Iterator[str]:
         """Write the logical content, one canonical JSON line a row, in a fixed order.
 
-        Facts, links, reviews and declared aliases: what `undo` restores exactly. The audit trail
-        (runs, plans, journal, states, lease) and the caches are no part of it.
+        Facts, links, reviews and what was declared about entities: what `undo` restores exactly.
+        The audit trail (runs, plans, journal, states, lease) and the caches are no part of it.
 
         Args:
             derived: Also entities and mentions, which are read off the facts.
@@ -167,7 +184,11 @@ class MaintenancePart(Part):
             "WHERE other.agent <> facts.agent "
             "UNION SELECT left_fact, right_fact FROM links "
             "JOIN facts AS one ON one.id = left_fact JOIN facts AS two ON two.id = right_fact "
-            "WHERE one.agent <> links.agent OR two.agent <> links.agent"
+            "WHERE one.agent <> links.agent OR two.agent <> links.agent "
+            "UNION SELECT fact, entities.key FROM entity_facts JOIN facts ON facts.id = fact "
+            "JOIN entities ON entities.id = entity WHERE facts.agent <> entities.agent "
+            "UNION SELECT fact, entity FROM entity_pins JOIN facts ON facts.id = fact "
+            "WHERE facts.agent <> entity_pins.agent"
         )
         return [f"agents: {left} and {right} belong to different ones" for left, right in rows]
 

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 
 from consolidate.errors import MigrationError, StoreError
 from consolidate.store.database import Database
+from consolidate.store.entity_names import fill_names
 from consolidate.store.passages import INSERT_PASSAGE, PASSAGES_FROM, passage_rows
+from consolidate.store.rekeying import rekey_entities
 from consolidate.times import format_time
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "Migration", "migrate", "version_of"]
@@ -375,3 +377,65 @@ def passages_and_tombstones(database: Database) -> None:
     long = "SELECT id, text FROM facts WHERE length(text) > ?"
     for fact, text in database.query(long, (PASSAGES_FROM,)):
         database.write_many(INSERT_PASSAGE, passage_rows(fact, text))
+
+
+@migration(5)
+def entity_registry(database: Database) -> None:
+    """Entities with type and names to look up by; what people declare about them.
+
+    Keys are made anew by the present rules for names; entities whose keys become equal are one.
+    """
+    for statement in (
+        "ALTER TABLE aliases ADD COLUMN declared_at TEXT",
+        "ALTER TABLE entities ADD COLUMN type TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE entities ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE entity_facts ADD COLUMN role TEXT NOT NULL DEFAULT 'mention'",
+        "ALTER TABLE entity_facts ADD COLUMN confidence REAL NOT NULL DEFAULT 1.0",
+        """CREATE TABLE entity_declarations (
+            agent TEXT NOT NULL,
+            key TEXT NOT NULL CHECK (key <> ''),
+            name TEXT NOT NULL,
+            type TEXT NOT NULL,
+            note TEXT NOT NULL,
+            declared_at TEXT,
+            PRIMARY KEY (agent, key)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE entity_pins (
+            agent TEXT NOT NULL,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            entity TEXT NOT NULL CHECK (entity <> ''),
+            declared_at TEXT,
+            PRIMARY KEY (fact, name, entity)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX entity_pins_by_agent ON entity_pins (agent)",
+        # Every way to write each entity, with the keys under which it is looked up.
+        """CREATE TABLE entity_names (
+            agent TEXT NOT NULL,
+            key TEXT NOT NULL,
+            entity INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+            text TEXT NOT NULL,
+            origin TEXT NOT NULL CHECK (origin IN ('name', 'declared', 'written')),
+            sound TEXT NOT NULL,
+            first TEXT NOT NULL,
+            last TEXT NOT NULL,
+            PRIMARY KEY (agent, key, entity, text)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX entity_names_by_entity ON entity_names (entity)",
+        "CREATE INDEX entity_names_by_sound ON entity_names (agent, sound)",
+        "CREATE INDEX entity_names_by_first ON entity_names (agent, first)",
+        "CREATE INDEX entity_names_by_last ON entity_names (agent, last)",
+        """CREATE TABLE entity_doubts (
+            agent TEXT NOT NULL,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            candidates TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (fact, name)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX entity_doubts_by_name ON entity_doubts (agent, name)",
+    ):
+        database.write(statement)
+    rekey_entities(database)
+    for (agent,) in database.query("SELECT DISTINCT agent FROM entities"):
+        fill_names(database, agent)

@@ -110,6 +110,8 @@ class NearbyPart(SnapshotPart, CachePart, EntityPart):
                 )
             ]
             aliases = self.aliases(agent)
+            declared = self.declared_entities(agent)
+            pins = tuple(pin for pin in self.pins(agent) if pin.fact in facts)
         pairs = {ordered(left, right) for left, right in decided}
         pairs |= {ordered(absorbed.get(a, a), absorbed.get(b, b)) for a, b in decided}
         settled = frozenset((a, b) for a, b in pairs if a != b)
@@ -118,6 +120,8 @@ class NearbyPart(SnapshotPart, CachePart, EntityPart):
             agent=agent,
             facts=standing,
             aliases=aliases,
+            declared=declared,
+            pins=pins,
             settled=settled,
             linked=frozenset(linked),
             heirs=heirs,

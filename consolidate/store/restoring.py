@@ -18,22 +18,39 @@ from consolidate.store.database import Database
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
 from consolidate.store.passages import INSERT_PASSAGE, passage_rows
 from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    DECLARED_COLUMNS,
     FACT_COLUMNS,
     FACT_SQL,
     LINK_COLUMNS,
     LIVE_SQL,
+    PIN_COLUMNS,
     REVIEW_COLUMNS,
+    alias_to_row,
+    declared_to_row,
     fact_from_row,
     fact_hash,
     fact_to_row,
     ordered,
+    pin_to_row,
     placeholders,
     review_to_row,
 )
 from consolidate.store.store import Store
 from consolidate.store.validation import check_alias, check_fact, check_name
 from consolidate.times import format_time, parse_time
-from consolidate.types import Alias, Decision, Fact, NewFact, Plan, Receipt, Review, ReviewState
+from consolidate.types import (
+    Alias,
+    Decision,
+    DeclaredEntity,
+    EntityPin,
+    Fact,
+    NewFact,
+    Plan,
+    Receipt,
+    Review,
+    ReviewState,
+)
 
 __all__ = ["Restored", "restore"]
 
@@ -67,7 +84,10 @@ def restore(
         agent: Only what belongs to this agent; None is all.
     """
     with store.atomic():
-        return _Restore(store._db, agent).everything(facts, rows)
+        restored = _Restore(store._db, agent).everything(facts, rows)
+        for each in store.agents() if agent is None else (agent,):
+            store.refresh_names(each)
+    return restored
 
 
 class _Restore:
@@ -92,7 +112,7 @@ class _Restore:
         for kind in ("plan", "decision", "run"):
             self._each(kind, by_type.pop(kind, []))
         known, differ = self._facts(facts)
-        for kind in ("alias", "entity", "mention", "link", "review", "journal", "tombstone"):
+        for kind in _KINDS:
             self._each(kind, by_type.pop(kind, []))
         for kind, unknown in by_type.items():
             self._broken += [(line, f"unknown type {kind!r}") for line, _ in unknown]
@@ -216,7 +236,7 @@ class _Restore:
     # Everything else
 
     def _each(self, kind: str, rows: _Numbered) -> None:
-        write = getattr(self, f"_{kind}")
+        write = getattr(self, f"_{kind.replace('-', '_')}")
         for line, row in rows:
             if self._agent is not None and row.get("agent", self._agent) != self._agent:
                 continue
@@ -276,19 +296,49 @@ class _Restore:
         data = {key: value for key, value in row.items() if key != "type"}
         alias = from_data(Alias, data)
         check_alias(alias)
-        values = (alias.agent, alias.canonical, alias.alias, int(alias.never))
-        return self._insert("aliases", ("agent", "canonical", "alias", "never"), [values])
+        return self._insert("aliases", ALIAS_COLUMNS, [[*alias_to_row(alias).values()]])
+
+    def _entity_declaration(self, row: _Data) -> int:
+        data = {key: value for key, value in row.items() if key not in ("type", "kind")}
+        declared = from_data(DeclaredEntity, {**data, "type": row["kind"]})
+        for what in (declared.agent, declared.key, declared.name):
+            check_name("declared entity", what)
+        values = [*declared_to_row(declared).values()]
+        return self._insert("entity_declarations", DECLARED_COLUMNS, [values])
+
+    def _entity_pin(self, row: _Data) -> int:
+        data = {key: value for key, value in row.items() if key != "type"}
+        pin = from_data(EntityPin, data)
+        check_name("entity", pin.entity)
+        fact = self._id(pin.fact)
+        owner = self._db.value("SELECT agent FROM facts WHERE id = ?", (fact,))
+        if fact is None or owner != pin.agent:
+            return 0
+        values = [*pin_to_row(replace(pin, fact=fact)).values()]
+        return self._insert("entity_pins", PIN_COLUMNS, [values])
 
     def _entity(self, row: _Data) -> int:
-        values = (_text(row, "agent"), _text(row, "key"), _text(row, "name"))
-        facts = [fact for fact in row["facts"] if fact in self._fresh]
+        values = (
+            _text(row, "agent"),
+            _text(row, "key"),
+            _text(row, "name"),
+            str(row.get("kind", "")),
+            str(row.get("note", "")),
+        )
+        known_as = row.get("links") or [["mention", 1.0]] * len(row["facts"])
+        facts = [
+            (fact, str(role), float(confidence))
+            for fact, (role, confidence) in zip(row["facts"], known_as, strict=True)
+            if fact in self._fresh
+        ]
         known = self._entity_number(values[0], values[1])
         if known is None and (facts or not row["facts"]):
-            self._insert("entities", ("agent", "key", "name"), [values])
+            self._insert("entities", ("agent", "key", "name", "type", "note"), [values])
             known = self._entity_number(values[0], values[1])
         if known is None:
             return 0
-        return self._insert("entity_facts", ("entity", "fact"), [(known, fact) for fact in facts])
+        columns = ("entity", "fact", "role", "confidence")
+        return self._insert("entity_facts", columns, [(known, *fact) for fact in facts])
 
     def _mention(self, row: _Data) -> int:
         fact = _text(row, "fact")
@@ -434,7 +484,21 @@ def _time(value: Any) -> str | None:
 
 _DECISION_COLUMNS = ("plan", "position", "subject", "object", "body")
 _MENTION_COLUMNS = ("fact", "start", "stop", "text", "label", "score", "entity")
+_KINDS = (
+    "alias",
+    "entity-declaration",
+    "entity-pin",
+    "entity",
+    "mention",
+    "link",
+    "review",
+    "journal",
+    "tombstone",
+)
 _JOURNALLED: Mapping[str, Sequence[str]] = {
+    "aliases": ALIAS_COLUMNS,
+    "entity_declarations": DECLARED_COLUMNS,
+    "entity_pins": PIN_COLUMNS,
     "facts": FACT_COLUMNS,
     "links": LINK_COLUMNS,
     "reviews": REVIEW_COLUMNS,

@@ -15,15 +15,31 @@ from typing import Any
 from consolidate.errors import InputError, StoreError
 from consolidate.serialise import canonical, decision_from_json, decision_to_json
 from consolidate.times import format_time, read_time
-from consolidate.types import Fact, FactStatus, Link, Review, ReviewState
+from consolidate.types import (
+    Alias,
+    DeclaredEntity,
+    EntityPin,
+    Fact,
+    FactStatus,
+    Link,
+    Review,
+    ReviewState,
+)
 
 __all__ = [
+    "ALIAS_COLUMNS",
+    "DECLARED_COLUMNS",
     "FACT_COLUMNS",
     "FACT_SQL",
     "LINK_COLUMNS",
     "LIVE",
     "LIVE_SQL",
+    "PIN_COLUMNS",
     "REVIEW_COLUMNS",
+    "alias_from_row",
+    "alias_to_row",
+    "declared_from_row",
+    "declared_to_row",
     "fact_digest",
     "fact_from_row",
     "fact_hash",
@@ -31,6 +47,8 @@ __all__ = [
     "link_from_row",
     "link_to_row",
     "ordered",
+    "pin_from_row",
+    "pin_to_row",
     "placeholders",
     "review_from_row",
     "review_to_row",
@@ -79,6 +97,10 @@ REVIEW_COLUMNS = (
     "run",
     "decided_at",
 )
+
+ALIAS_COLUMNS = ("agent", "canonical", "alias", "never", "declared_at")
+DECLARED_COLUMNS = ("agent", "key", "name", "type", "note", "declared_at")
+PIN_COLUMNS = ("agent", "fact", "name", "entity", "declared_at")
 
 _STATUSES = {status.value: status for status in FactStatus}
 
@@ -202,6 +224,65 @@ def review_from_row(row: Sequence[Any]) -> Review:
         decision=decision_from_json(row[5]),
         run=row[6],
         decided_at=row[7] and read_time(row[7]),
+    )
+
+
+def alias_to_row(alias: Alias) -> dict[str, Any]:
+    """Write a declared name as columns and values."""
+    values = (alias.agent, alias.canonical, alias.alias, int(alias.never), _time(alias.declared_at))
+    return dict(zip(ALIAS_COLUMNS, values, strict=True))
+
+
+def alias_from_row(row: Sequence[Any]) -> Alias:
+    """Read a row in the order of `ALIAS_COLUMNS`."""
+    return Alias(
+        agent=row[0],
+        canonical=row[1],
+        alias=row[2],
+        never=bool(row[3]),
+        declared_at=row[4] and read_time(row[4]),
+    )
+
+
+def declared_to_row(entity: DeclaredEntity) -> dict[str, Any]:
+    """Write a declared entity as columns and values."""
+    values = (
+        entity.agent,
+        entity.key,
+        entity.name,
+        entity.type,
+        entity.note,
+        _time(entity.declared_at),
+    )
+    return dict(zip(DECLARED_COLUMNS, values, strict=True))
+
+
+def declared_from_row(row: Sequence[Any]) -> DeclaredEntity:
+    """Read a row in the order of `DECLARED_COLUMNS`."""
+    return DeclaredEntity(
+        agent=row[0],
+        key=row[1],
+        name=row[2],
+        type=row[3],
+        note=row[4],
+        declared_at=row[5] and read_time(row[5]),
+    )
+
+
+def pin_to_row(pin: EntityPin) -> dict[str, Any]:
+    """Write a declaration about one fact as columns and values."""
+    values = (pin.agent, pin.fact, pin.name, pin.entity, _time(pin.declared_at))
+    return dict(zip(PIN_COLUMNS, values, strict=True))
+
+
+def pin_from_row(row: Sequence[Any]) -> EntityPin:
+    """Read a row in the order of `PIN_COLUMNS`."""
+    return EntityPin(
+        agent=row[0],
+        fact=row[1],
+        name=row[2],
+        entity=row[3],
+        declared_at=row[4] and read_time(row[4]),
     )
 
 

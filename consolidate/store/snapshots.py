@@ -5,21 +5,28 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
 from consolidate.store.rows import (
+    ALIAS_COLUMNS,
+    DECLARED_COLUMNS,
     FACT_COLUMNS,
     FACT_SQL,
     LIVE,
+    PIN_COLUMNS,
+    alias_from_row,
+    declared_from_row,
     fact_from_row,
     ordered,
+    pin_from_row,
     placeholders,
 )
 from consolidate.store.validation import check_name
-from consolidate.types import Alias, DecisionKind, FactStatus, Snapshot
+from consolidate.types import DecisionKind, EntityPin, FactStatus, Snapshot
 
 __all__ = ["SnapshotPart"]
 
@@ -48,8 +55,18 @@ class SnapshotPart(Part):
                 (agent, *(status.value for status in _TAKE_PART)),
             )
             aliases = self._db.query(
-                "SELECT canonical, alias, never FROM aliases WHERE agent = ? "
+                f"SELECT {', '.join(ALIAS_COLUMNS)} FROM aliases WHERE agent = ? "  # noqa: S608
                 "ORDER BY canonical, alias",
+                (agent,),
+            )
+            declared = self._db.query(
+                f"SELECT {', '.join(DECLARED_COLUMNS)} FROM entity_declarations "  # noqa: S608
+                "WHERE agent = ? ORDER BY key",
+                (agent,),
+            )
+            pins = self._db.query(
+                f"SELECT {', '.join(PIN_COLUMNS)} FROM entity_pins "  # noqa: S608
+                "WHERE agent = ? ORDER BY fact, name, entity",
                 (agent,),
             )
             reviewed = self._db.query(
@@ -72,18 +89,27 @@ class SnapshotPart(Part):
         followed = {ordered(_heir(a, merged), _heir(b, merged)) for a, b in decided}
         settled_pairs = sorted(decided | {pair for pair in followed if pair[0] != pair[1]})
         linked_pairs = sorted({ordered(left, right) for left, right in linked})
+        inherited = _inherited([pin_from_row(row) for row in pins], merged)
         heirs = {fact: _heir(fact, merged) for fact in sorted(successors & merged.keys())}
         return Snapshot(
             agent=agent,
             facts=tuple(map(fact_from_row, rows)),
-            aliases=tuple(
-                Alias(agent=agent, canonical=canonical_name, alias=alias, never=bool(never))
-                for canonical_name, alias, never in aliases
-            ),
+            aliases=tuple(map(alias_from_row, aliases)),
+            declared=tuple(map(declared_from_row, declared)),
+            pins=inherited,
             settled=frozenset(settled_pairs),
             linked=frozenset(linked_pairs),
             heirs=heirs,
-            digest=_digest(agent, rows, aliases, settled_pairs, linked_pairs, [*heirs.items()]),
+            digest=_digest(
+                agent,
+                rows,
+                [row[1:4] for row in aliases],
+                settled_pairs,
+                linked_pairs,
+                [*heirs.items()],
+                [row[1:5] for row in declared],
+                [(pin.fact, pin.name, pin.entity) for pin in inherited],
+            ),
         )
 
     def _undone(self, agent: str) -> list[tuple[str, str]]:
@@ -121,6 +147,20 @@ def _connected(edges: Sequence[tuple[str, str]]) -> list[list[str]]:
             large += small
             group.update(dict.fromkeys(small, large))
     return [sorted(members) for members in {id(each): each for each in group.values()}.values()]
+
+
+def _inherited(pins: Sequence[EntityPin], merged: Mapping[str, str]) -> tuple[EntityPin, ...]:
+    """Pins of merged facts under what those were merged into; what that has itself comes first."""
+    own = {(pin.fact, pin.name) for pin in pins}
+    found = {(pin.fact, pin.name, pin.entity): pin for pin in pins if pin.fact not in merged}
+    for pin in pins:
+        heir = _heir(pin.fact, merged)
+        if heir != pin.fact and (heir, pin.name) not in own:
+            moved = replace(pin, fact=heir)
+            if pin.name:
+                own.add((heir, pin.name))
+            found[heir, pin.name, pin.entity] = moved
+    return tuple(found[key] for key in sorted(found))
 
 
 def _heir(fact: str, merged: Mapping[str, str]) -> str:

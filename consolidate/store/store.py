@@ -18,6 +18,7 @@ from consolidate.store.maintenance import MaintenancePart
 from consolidate.store.migrations import migrate, version_of
 from consolidate.store.nearby import NearbyPart
 from consolidate.store.passages import PassagePart
+from consolidate.store.registry import RegistryPart
 from consolidate.store.tombstones import TombstonePart
 from consolidate.store.whole_runs import WholeRunPart
 
@@ -32,6 +33,7 @@ class Store(
     HistoryPart,
     CachePart,
     EntityPart,
+    RegistryPart,
     WholeRunPart,
     LeasePart,
     MaintenancePart,
