@@ -14,6 +14,8 @@ from typing import Any, Final, get_args
 
 from consolidate.errors import ConsolidateError
 from consolidate.settings import Profile, Settings
+from eval.entities import lines as entities_lines
+from eval.entities import run_entities
 from eval.pairs import run_pairs
 from eval.record import RESULTS, write_result
 from eval.streams import run_streams
@@ -32,9 +34,14 @@ def _streams(chosen: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     return run_streams(chosen.split, settings, say=_say)
 
 
+def _entities(chosen: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    return run_entities(chosen.split, settings)
+
+
 SUITES: Final[
     Mapping[str, tuple[Callable[[argparse.Namespace, Settings], dict[str, Any]], Lines]]
 ] = {
+    "entities": (_entities, entities_lines),
     "pairs": (_pairs, pairs_lines),
     "streams": (_streams, streams_lines),
 }

@@ -3,7 +3,8 @@
 The graph gives raw outputs, `last_hidden_state` or `logits`. Pooling and softmax are left to the
 reader: a sum over tokens inside the graph changes its order, and so its last bit, with the number
 of texts. Attention is traced in its plain form, so that the graph has standard operators only.
-Needs the workshop environment (torch, transformers).
+A GLiNER keeps the inputs and the output `logits` that the gliner package gives it. Needs the
+workshop environment (torch, transformers, and gliner for its models).
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ from transformers import (
 )
 
 from consolidate.backends.files import MODEL
-from models.folder import TASKS, write_config, write_manifest, write_tokenizer
+from models.folder import (
+    TASKS,
+    TOKENIZER_SETTINGS,
+    write_config,
+    write_gliner_config,
+    write_json,
+    write_manifest,
+    write_tokenizer,
+)
 
 log = logging.getLogger("models.export")
 
@@ -61,6 +70,9 @@ def export(
         name: The model's name in identities.
         settings: More for the section `consolidate` of the config, e.g. `max_tokens`.
     """
+    if task == "gliner":
+        _export_gliner(source, out, name=name, settings=settings or {})
+        return
     kind = AutoModel if task == "feature-extraction" else AutoModelForSequenceClassification
     model = kind.from_pretrained(source, local_files_only=True, attn_implementation="eager").eval()
     tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True)
@@ -88,6 +100,40 @@ def export(
     write_config(out, model.config.to_dict(), name=name, settings=settings or {})
     write_tokenizer(out, tokenizer.backend_tokenizer.to_str())
     write_manifest(out, task=task, name=name, opset=OPSET, scheme="float32")
+    log.info("%s: %.1f MB", out, (out / MODEL).stat().st_size / 1e6)
+
+
+def _export_gliner(source: Path, out: Path, *, name: str, settings: Mapping[str, Any]) -> None:
+    from gliner import GLiNER
+
+    model = GLiNER.from_pretrained(
+        str(source), local_files_only=True, _attn_implementation="eager"
+    ).eval()
+    out.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrapper, inputs, spec = model._prepare_export_graph()
+        torch.onnx.export(
+            wrapper,
+            inputs,
+            str(out / MODEL),
+            input_names=spec["input_names"],
+            output_names=spec["output_names"],
+            dynamic_axes=spec["dynamic_axes"],
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    write_gliner_config(out, model.config.to_dict(), name=name, settings=settings)
+    tokenizer = model.data_processor.transformer_tokenizer
+    write_tokenizer(out, tokenizer.backend_tokenizer.to_str())
+    special = {
+        f"{kind}_token": getattr(tokenizer, f"{kind}_token")
+        for kind in ("cls", "mask", "pad", "sep", "unk")
+        if getattr(tokenizer, f"{kind}_token") is not None
+    }
+    facts = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **special}
+    write_json(out / TOKENIZER_SETTINGS, facts)
+    write_manifest(out, task="gliner", name=name, opset=OPSET, scheme="float32")
     log.info("%s: %.1f MB", out, (out / MODEL).stat().st_size / 1e6)
 
 

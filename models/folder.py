@@ -7,11 +7,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from consolidate.backends.files import CONFIG, MANIFEST, MODEL, TOKENIZER, file_digest
+from consolidate.backends.files import (
+    CONFIG,
+    MANIFEST,
+    MODEL,
+    TOKENIZER,
+    config_name,
+    file_digest,
+)
 
-__all__ = ["TASKS", "write_config", "write_manifest", "write_tokenizer"]
+__all__ = [
+    "TASKS",
+    "TOKENIZER_SETTINGS",
+    "write_config",
+    "write_gliner_config",
+    "write_json",
+    "write_manifest",
+    "write_tokenizer",
+]
 
-TASKS: Final = ("feature-extraction", "text-classification")
+TASKS: Final = ("feature-extraction", "text-classification", "gliner")
+TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
+"""Read by the gliner package, which otherwise looks for a tokenizer on the hub."""
+
 
 # What a reader of the folder needs; the rest of a training config says how it was made elsewhere.
 _KEPT: Final = (
@@ -26,6 +44,48 @@ _KEPT: Final = (
     "type_vocab_size",
     "vocab_size",
 )
+_KEPT_GLINER: Final = (
+    "class_token_index",
+    "dropout",
+    "embed_ent_token",
+    "ent_token",
+    "fuse_layers",
+    "hidden_size",
+    "max_len",
+    "max_types",
+    "max_width",
+    "num_post_fusion_layers",
+    "num_rnn_layers",
+    "post_fusion_schema",
+    "represent_spans",
+    "sep_token",
+    "span_mode",
+    "subtoken_pooling",
+    "vocab_size",
+    "words_splitter_type",
+)
+_KEPT_ENCODER: Final = (
+    "attention_probs_dropout_prob",
+    "hidden_act",
+    "hidden_dropout_prob",
+    "hidden_size",
+    "intermediate_size",
+    "layer_norm_eps",
+    "max_position_embeddings",
+    "max_relative_positions",
+    "model_type",
+    "norm_rel_ebd",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "pad_token_id",
+    "pos_att_type",
+    "position_biased_input",
+    "position_buckets",
+    "relative_attention",
+    "share_att_key",
+    "type_vocab_size",
+    "vocab_size",
+)
 
 
 def write_config(
@@ -36,7 +96,24 @@ def write_config(
     if not any("Classification" in kind for kind in config.get("architectures") or ()):
         config.pop("id2label", None)  # two made-up labels that every config carries
     config["consolidate"] = {"name": name, **settings}
-    _write_json(folder / CONFIG, config)
+    write_json(folder / CONFIG, config)
+
+
+def write_gliner_config(
+    folder: Path, source: Mapping[str, Any], *, name: str, settings: Mapping[str, Any]
+) -> None:
+    """Write `gliner_config.json`: what a GLiNER's config says, and a section `consolidate`.
+
+    The gliner package reads the same file, and tells kinds of models apart by what is in it.
+    """
+    config: dict[str, Any] = {key: source[key] for key in _KEPT_GLINER if key in source}
+    encoder = source.get("encoder_config") or {}
+    config["encoder_config"] = {
+        key: value for key, value in encoder.items() if key in _KEPT_ENCODER and value is not None
+    }
+    config["model_name"] = name
+    config["consolidate"] = {"name": name, **settings}
+    write_json(folder / config_name("gliner"), config)
 
 
 def write_tokenizer(folder: Path, content: str) -> None:
@@ -51,11 +128,13 @@ def write_manifest(folder: Path, *, task: str, **facts: Any) -> None:
     """Write `manifest.json` with size and SHA-256 of each file."""
     files = {
         name: {"sha256": file_digest(folder / name), "size": (folder / name).stat().st_size}
-        for name in (CONFIG, MODEL, TOKENIZER)
+        for name in (config_name(task), MODEL, TOKENIZER, TOKENIZER_SETTINGS)
+        if name != TOKENIZER_SETTINGS or (folder / name).is_file()
     }
-    _write_json(folder / MANIFEST, {"task": task, **facts, "files": files})
+    write_json(folder / MANIFEST, {"task": task, **facts, "files": files})
 
 
-def _write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON as all files of model folders are written."""
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")

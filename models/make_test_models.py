@@ -1,8 +1,9 @@
 """Makes the tiny models in `tests/data`: `python -m models.make_test_models tests/data`.
 
-They are real graphs behind a real tokenizer, each below 100 kB: an encoder with random weights,
-the same in dynamic int8 (whose answers depend on the whole run, which the adapter must notice),
-and a judge built by hand that counts covered words and negations. Needs the workshop environment.
+They are real graphs behind a real tokenizer, each below 200 kB: an encoder with random weights,
+the same in dynamic int8 (whose answers depend on the whole run, which the adapter must notice), a
+judge built by hand that counts covered words and negations, and GLiNERs with random weights, one
+with each kind of head. Needs the workshop environment.
 """
 
 from __future__ import annotations
@@ -77,6 +78,57 @@ def make_encoder(out: Path) -> None:
         export(
             source, out, task="feature-extraction", name="tiny-encoder",
             settings={"pooling": "mean"},
+        )  # fmt: skip
+
+
+def make_gliner(out: Path, *, head: str) -> None:
+    """A GLiNER with random weights, with a `span`-level or a `token`-level head."""
+    from gliner.config import UniEncoderSpanConfig, UniEncoderTokenConfig
+    from gliner.model import UniEncoderSpanGLiNER, UniEncoderTokenGLiNER
+
+    torch.manual_seed(11)
+    encoder = BertConfig(
+        vocab_size=len(vocabulary()),
+        hidden_size=WIDTH,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=2 * WIDTH,
+        max_position_embeddings=64,
+        initializer_range=0.3,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder)
+        BertModel(encoder, add_pooling_layer=False).save_pretrained(source)
+        special = dict(zip(("pad", "unk", "cls", "sep", "mask"), SPECIAL, strict=True))
+        PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer(), model_max_length=64,
+            **{f"{k}_token": v for k, v in special.items()},
+        ).save_pretrained(source)  # fmt: skip
+        settings = {
+            "model_name": str(source),
+            "hidden_size": WIDTH,
+            "max_width": 4,
+            "max_len": 20,
+            "num_rnn_layers": 0,
+        }
+        if head == "span":
+            config = UniEncoderSpanConfig(
+                span_mode="marker", subtoken_pooling="mean", embed_ent_token=False, **settings
+            )
+            model = UniEncoderSpanGLiNER.load_from_config(config, local_files_only=True)
+        else:
+            config = UniEncoderTokenConfig(subtoken_pooling="first", **settings)
+            model = UniEncoderTokenGLiNER.load_from_config(config, local_files_only=True)
+        with torch.no_grad():  # scores far apart, so that thresholds mean something
+            for name, parameter in model.model.named_parameters():
+                if "token_rep_layer" not in name and parameter.ndim > 1:
+                    parameter.mul_(1.6 if head == "span" else 3.0)
+            if head == "token":
+                model.model.scorer.out_mlp[-1].bias.fill_(2.0)
+        model.save_pretrained(source / "gliner", safe_serialization=True)
+        export(
+            source / "gliner", out, task="gliner", name=f"tiny-gliner-{head}",
+            settings={"labels": ["person", "place", "technology"], "max_tokens": 64},
         )  # fmt: skip
 
 
@@ -167,6 +219,8 @@ def main() -> None:
     make_encoder(out / "tiny_encoder")
     quantize(out / "tiny_encoder", out / "tiny_encoder_int8", scheme="dynamic")
     make_judge(out / "tiny_judge")
+    make_gliner(out / "tiny_gliner", head="span")
+    make_gliner(out / "tiny_gliner_token", head="token")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from consolidate.backends.files import CONFIG, MANIFEST, read_json
+from consolidate.backends.files import MANIFEST, config_name, read_json
 from consolidate.manifest import parse
 
 __all__ = ["SHIPPED", "SOURCE", "bundled_part", "main", "renewed"]
@@ -71,7 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _table(folder: Path) -> str:
-    manifest, config = read_json(folder / MANIFEST), read_json(folder / CONFIG)
+    manifest = read_json(folder / MANIFEST)
+    config = read_json(folder / config_name(manifest["task"]))
     facts: dict[str, Any] = {
         "name": folder.name,
         "task": manifest["task"],

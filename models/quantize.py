@@ -28,8 +28,8 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from consolidate.backends.files import CONFIG, MANIFEST, MODEL, TOKENIZER
-from models.folder import write_manifest
+from consolidate.backends.files import MANIFEST, MODEL, TOKENIZER, config_name
+from models.folder import TOKENIZER_SETTINGS, write_manifest
 
 log = logging.getLogger("models.quantize")
 
@@ -48,9 +48,10 @@ def quantize(source: Path, out: Path, *, scheme: str) -> None:
         onnx.save(model, str(out / MODEL))
     else:
         _dynamic(source / MODEL, out / MODEL, reduce_range=scheme == "dynamic")
-    for name in (CONFIG, TOKENIZER):
-        shutil.copyfile(source / name, out / name)
     facts = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
+    for name in (config_name(facts["task"]), TOKENIZER, TOKENIZER_SETTINGS):
+        if (source / name).is_file():
+            shutil.copyfile(source / name, out / name)
     facts = {key: value for key, value in facts.items() if key not in ("files", "scheme")}
     write_manifest(out, scheme=scheme, **facts)
     log.info("%s: %.1f MB", out, (out / MODEL).stat().st_size / 1e6)

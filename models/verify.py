@@ -2,8 +2,9 @@
 
 FP32 is a torch model folder (then torch runs it) or a float32 ONNX folder. An encoder is judged by
 what quantising does to nearest neighbours; a judge by how often and how far its verdicts move, and,
-where pairs are labelled, by its scores. Speeds are those of `consolidate`'s own adapters, with runs
-shared by texts of equal length where that is exact, and with one run each. Writes JSON.
+where pairs are labelled, by its scores; a GLiNER by whether it names the same spans. Speeds are
+those of `consolidate`'s own adapters, with runs shared by texts of equal length where that is
+exact, and with one run each. Writes JSON.
 """
 
 from __future__ import annotations
@@ -16,21 +17,26 @@ import platform
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from consolidate.backends.files import MANIFEST, MODEL, ModelFiles, read_json
+from consolidate.backends.files import MANIFEST, MODEL, ModelFiles, config_name, read_json
+from consolidate.backends.gliner import GlinerExtractor
+from consolidate.backends.gliner_package import GlinerPackageExtractor
 from consolidate.backends.onnx_classifier import OnnxClassifier
 from consolidate.backends.onnx_embedder import OnnxEmbedder
+from consolidate.types import Mention
+from eval.entities import score_spans
 from eval.metrics import catch_at_false_rate, macro_f1, three_way
 
 log = logging.getLogger("models.verify")
 
 SETS: Final = Path(__file__).parents[1] / "eval" / "sets" / "memory_pairs"
+NOTES: Final = SETS.parent / "memory_ner"
 NEIGHBOURS: Final = 10
 THREADS: Final = 2
 
@@ -95,6 +101,64 @@ def verify_judge(reference: Path, folders: Sequence[Path], *, count: int) -> dic
         )
         log.info("%s", json.dumps(rows[-1]))
     return {"task": "text-classification", "pairs": len(pairs), **_machine(), "models": rows}
+
+
+def verify_gliner(reference: Path, folders: Sequence[Path], *, count: int) -> dict[str, Any]:
+    """Compare GLiNERs on notes with the spans of `reference`, a torch folder or a float32 ONNX one.
+
+    The torch folder is run by the gliner package: another splitting, windowing and decoding.
+    """
+    # The notes for choosing, and those trained on, where a model is surest and least disturbed.
+    names = ("dev.jsonl", "train.jsonl")
+    labelled = [row for name in names for row in _rows(NOTES, name)][:count]
+    texts = [row["text"] for row in labelled]
+    gold = [{tuple(each) for each in row["entities"]} for row in labelled]
+    settings = read_json(folders[0] / config_name("gliner")).get("consolidate", {})
+    asked = {key: settings[key] for key in ("labels", "threshold") if key in settings}
+    if (reference / MODEL).is_file():
+        truth = GlinerExtractor(ModelFiles.open(reference, task="gliner"), **asked).extract(texts)
+    else:
+        truth = GlinerPackageExtractor(reference, **asked).extract(texts)
+    expected = [_placed(mentions) for mentions in truth]
+    rows = [{"folder": "reference", "f1": score_spans(gold, _keys(expected)).f1}]
+    for folder in folders:
+        files = ModelFiles.open(folder, task="gliner")
+        model = GlinerExtractor(files, threads=THREADS, **asked)
+        model.extract(texts[:1])  # makes the session before the clock
+        began = time.perf_counter()
+        found = [_placed(mentions) for mentions in model.extract(texts)]
+        seconds = time.perf_counter() - began
+        alone = [_placed(model.extract([text])[0]) for text in texts[:100]]
+        moved = [
+            abs(score - one[key])
+            for one, other in zip(expected, found, strict=True)
+            for key, score in other.items()
+            if key in one
+        ]
+        rows.append(
+            {
+                **_about(folder, files),
+                "f1": score_spans(gold, _keys(found)).f1,
+                "f1_against_reference": score_spans(_keys(expected), _keys(found)).f1,
+                "same_notes": float(
+                    np.mean([set(a) == set(b) for a, b in zip(expected, found, strict=True)])
+                ),
+                "moved_mean": float(np.mean(moved)),
+                "moved_most": float(np.max(moved)),
+                "same_alone": alone == found[:100],
+                "notes_per_second": round(len(texts) / seconds, 1),
+            }
+        )
+        log.info("%s", json.dumps(rows[-1]))
+    return {"task": "gliner", "notes": len(texts), **_machine(), "models": rows}
+
+
+def _placed(mentions: Sequence[Mention]) -> dict[tuple[int, int, str], float]:
+    return {(m.start, m.end, m.label): m.score for m in mentions}
+
+
+def _keys(every: Sequence[Mapping[tuple[int, int, str], float]]) -> list[set[tuple[int, int, str]]]:
+    return [set(each) for each in every]
 
 
 def _about(folder: Path, files: ModelFiles) -> dict[str, Any]:
@@ -209,10 +273,10 @@ def _reference_scores(folder: Path, pairs: Sequence[tuple[str, str]]) -> Matrix:
     return out
 
 
-def _rows(folder: Path) -> list[dict[str, Any]]:
+def _rows(folder: Path, pattern: str = "*.jsonl") -> list[dict[str, Any]]:
     lines = (
         line
-        for path in sorted(folder.glob("*.jsonl"))
+        for path in sorted(folder.glob(pattern))
         for line in path.read_text(encoding="utf-8").splitlines()
     )
     return [json.loads(line) for line in lines if line.strip()]
@@ -246,7 +310,9 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     task = read_json(arguments.folders[0] / MANIFEST)["task"]
-    compare = verify_encoder if task == "feature-extraction" else verify_judge
+    compare = {"feature-extraction": verify_encoder, "gliner": verify_gliner}.get(
+        task, verify_judge
+    )
     result = compare(arguments.reference, arguments.folders, count=arguments.count)
     text = json.dumps(result, indent=2) + "\n"
     if arguments.out:

@@ -14,6 +14,8 @@ WEIGHTS = Path(__file__).parents[1] / "models" / "weights" / "consolidate_weight
 TINY_ENCODER = DATA / "tiny_encoder"
 TINY_ENCODER_INT8 = DATA / "tiny_encoder_int8"
 TINY_JUDGE = DATA / "tiny_judge"
+TINY_GLINER = DATA / "tiny_gliner"
+TINY_GLINER_TOKEN = DATA / "tiny_gliner_token"
 
 EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
     "fake": lambda: resolve_embedder("fake"),
@@ -24,6 +26,9 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
 EXTRACTORS: Mapping[str, Callable[[], EntityExtractor]] = {
     "fake": lambda: resolve_extractor("fake"),
     "rules": lambda: resolve_extractor("rules"),
+    "gliner-spans": lambda: resolve_extractor(f"gliner:{TINY_GLINER}"),
+    "gliner-tokens": lambda: resolve_extractor(f"gliner:{TINY_GLINER_TOKEN}"),
+    "rules+gliner": lambda: resolve_extractor(f"rules+gliner:{TINY_GLINER}"),
 }
 CLASSIFIERS: Mapping[str, Callable[[], ContradictionClassifier]] = {
     "fake": lambda: resolve_classifier("fake"),

@@ -26,6 +26,7 @@ __all__ = [
     "Backends",
     "Options",
     "backend_names",
+    "built_in_names",
     "resolve_classifier",
     "resolve_embedder",
     "resolve_extractor",
@@ -42,6 +43,9 @@ _BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
             "classifier": "consolidate.backends.onnx_classifier",
         },
         "rules": {"extractor": "consolidate.backends.rules"},
+        "gliner": {"extractor": "consolidate.backends.gliner"},
+        "gliner-package": {"extractor": "consolidate.backends.gliner_package"},
+        "rules+gliner": {"extractor": "consolidate.backends.combined"},
         "fake": dict.fromkeys(
             ("embedder", "extractor", "classifier"), "consolidate.backends.fake"
         ),
@@ -190,8 +194,12 @@ class Backends:
 
 def backend_names(role: Role) -> tuple[str, ...]:
     """The backends that may offer `role`, built-in and installed, sorted."""
-    built_in = {name for name, roles in _BUILT_IN.items() if role in roles}
-    return tuple(sorted(built_in | {point.name for point in _entry_points()}))
+    return tuple(sorted({*built_in_names(role), *(point.name for point in _entry_points())}))
+
+
+def built_in_names(role: Role) -> tuple[str, ...]:
+    """The backends of this package that offer `role`, sorted."""
+    return tuple(sorted(name for name, roles in _BUILT_IN.items() if role in roles))
 
 
 def _entry_points() -> list[metadata.EntryPoint]:

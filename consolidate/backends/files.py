@@ -1,8 +1,8 @@
 """Model folders: where they are, whether they are whole, and the digest that identifies them.
 
-A folder holds `model.onnx`, `tokenizer.json`, `config.json` and perhaps a `manifest.json` with the
-size and SHA-256 of each. Bundled models lie in the package `consolidate_weights`. No session is
-made here and no ONNX read; this module knows bytes and JSON.
+A folder holds `model.onnx`, `tokenizer.json`, `config.json` (`gliner_config.json` for a GLiNER)
+and perhaps a `manifest.json` with the size and SHA-256 of each. Bundled models lie in the package
+`consolidate_weights`. No session is made here and no ONNX read; this module knows bytes and JSON.
 """
 
 from __future__ import annotations
@@ -17,14 +17,23 @@ from typing import Any, Final
 
 from consolidate.errors import MissingExtraError, ModelFilesError
 
-__all__ = ["MANIFEST", "MODEL", "TOKENIZER", "ModelFiles", "bundled_folder", "bundled_names"]
+__all__ = [
+    "MANIFEST",
+    "MODEL",
+    "TOKENIZER",
+    "ModelFiles",
+    "bundled_folder",
+    "bundled_names",
+    "config_name",
+    "folder_of",
+]
 
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
 MANIFEST: Final = "manifest.json"
 
-_REQUIRED: Final = (MODEL, TOKENIZER, CONFIG)
+_CONFIGS: Final = {"gliner": "gliner_config.json"}
 # Weights kept beside the graph, and files that say how vectors are made of it.
 _OPTIONAL: Final = (
     "model.onnx.data",
@@ -56,9 +65,9 @@ class ModelFiles:
         """Open a bundled or fetched model by name (`minilm`) or a folder by path.
 
         Args:
-            model: What stands after `onnx:`.
-            task: `feature-extraction` or `text-classification`; a manifest that says otherwise is
-                refused.
+            model: What stands after `onnx:` or `gliner:`.
+            task: `feature-extraction`, `text-classification` or `gliner`; a manifest that says
+                otherwise is refused.
 
         Raises:
             ModelFilesError: Missing, cut, changed, or made for another task.
@@ -69,7 +78,7 @@ class ModelFiles:
                 "'onnx' needs a model: onnx:NAME with NAME one of "
                 f"{', '.join(bundled_names()) or '(none installed)'}, or onnx:/path/to/folder"
             )
-        return cls.open(_folder_of(model), task=task)
+        return cls.open(folder_of(model), task=task)
 
     @classmethod
     def open(cls, folder: Path, *, task: str) -> ModelFiles:
@@ -79,18 +88,19 @@ class ModelFiles:
             raise ModelFilesError(
                 f"expected a folder with a model at {str(folder)!r}, found {found}"
             )
-        missing = [name for name in _REQUIRED if not (folder / name).is_file()]
+        required = (MODEL, TOKENIZER, config_name(task))
+        missing = [name for name in required if not (folder / name).is_file()]
         if missing:
             present = sorted(path.name for path in folder.iterdir() if path.is_file())[:12]
             raise ModelFilesError(
-                f"{str(folder)!r} is no model folder: expected {', '.join(_REQUIRED)}, missing "
+                f"{str(folder)!r} is no model folder: expected {', '.join(required)}, missing "
                 f"{', '.join(missing)}, found {', '.join(present) or 'no files'}"
             )
-        names = [*_REQUIRED, *(name for name in _OPTIONAL if (folder / name).is_file())]
+        names = [*required, *(name for name in _OPTIONAL if (folder / name).is_file())]
         sizes = {name: (folder / name).stat().st_size for name in names}
         digests = {name: file_digest(folder / name) for name in names}
         _check_manifest(folder, sizes, digests, task)
-        config = read_json(folder / CONFIG)
+        config = read_json(folder / config_name(task))
         return cls(
             folder=folder,
             name=_name_of(config, folder / MANIFEST),
@@ -115,6 +125,11 @@ class ModelFiles:
         """A value from the section `consolidate` of the config, or None."""
         section = self.config.get("consolidate")
         return section.get(name) if isinstance(section, dict) else None
+
+
+def config_name(task: str) -> str:
+    """The name of the file that says how a model of this kind is made."""
+    return _CONFIGS.get(task, CONFIG)
 
 
 def bundled_names() -> tuple[str, ...]:
@@ -169,7 +184,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _folder_of(model: str) -> Path:
+def folder_of(model: str) -> Path:
+    """Where a model lies that is named by a path, or by the name of a bundled or fetched one."""
     if "/" in model or "\\" in model or model.startswith(("~", ".")):
         return Path(model).expanduser()
     if model not in bundled_names():

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,16 @@ import numpy.typing as npt
 from consolidate.backends.files import MODEL, ModelFiles
 from consolidate.errors import ConsolidateError, MissingExtraError, ModelFilesError
 
-__all__ = ["Item", "OnnxModel", "Output", "load_runtime", "thread_count"]
+__all__ = [
+    "Item",
+    "OnnxModel",
+    "Output",
+    "in_threads",
+    "load_runtime",
+    "loading",
+    "open_session",
+    "thread_count",
+]
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +59,7 @@ _TRIALS: Final = ((2, 9), (3, 7), (7, 5), (13, 4), (24, 2))
 _WORTH_A_TRIAL: Final = 64
 
 Array = npt.NDArray[Any]
+_Job = TypeVar("_Job")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +86,22 @@ def thread_count(threads: int) -> int:
         return threads
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(usable or 1, 4)
+
+
+def in_threads(work: Callable[[_Job], None], jobs: Sequence[_Job], *, threads: int) -> None:
+    """Do all jobs, some at a time; the first error ends it."""
+    workers = min(threads, len(jobs))
+    if workers <= 1:
+        for job in jobs:
+            work(job)
+        return
+    with ThreadPoolExecutor(workers, thread_name_prefix="onnx") as pool:
+        try:
+            for _ in pool.map(work, jobs):
+                pass
+        except BaseException:  # an interrupt must not wait for thousands of runs
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 class OnnxModel:
@@ -153,18 +179,7 @@ class OnnxModel:
             ):
                 answers[index] = answer
 
-        workers = min(self._threads, len(jobs))
-        if workers == 1:
-            for job in jobs:
-                work(job)
-        else:
-            with ThreadPoolExecutor(workers, thread_name_prefix="onnx") as pool:
-                try:
-                    for _ in pool.map(work, jobs):
-                        pass
-                except BaseException:  # an interrupt must not wait for thousands of runs
-                    pool.shutdown(cancel_futures=True)
-                    raise
+        in_threads(work, jobs, threads=self._threads)
         return [answer for answer in answers if answer is not None]
 
     def _jobs(self, items: Sequence[Item]) -> list[list[int]]:
@@ -250,9 +265,9 @@ class OnnxModel:
     def _open_once(self) -> None:
         if self._ready:  # by another thread, in the meantime
             return
-        with _border(self.files):
+        with loading(self.files):
             if self._session is None:
-                self._session = _session(self.files)
+                self._session = open_session(self.files)
             inputs = [entry.name for entry in self._session.get_inputs()]
             outputs = [
                 Output(name=entry.name, shape=_shape(entry.shape))
@@ -294,7 +309,8 @@ def load_runtime() -> Any:
     return onnxruntime
 
 
-def _session(files: ModelFiles) -> Any:
+def open_session(files: ModelFiles) -> Any:
+    """A session that computes in one thread of the processor."""
     onnxruntime = load_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -314,7 +330,7 @@ def _session(files: ModelFiles) -> Any:
 
 
 @contextmanager
-def _border(files: ModelFiles) -> Iterator[None]:
+def loading(files: ModelFiles) -> Iterator[None]:
     """Turn what onnxruntime raises while loading into ModelFilesError."""
     try:
         yield

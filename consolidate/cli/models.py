@@ -196,7 +196,7 @@ def path(name: _Name, as_json: Json = False) -> None:
     from consolidate.shelf import Shelf
 
     shelf = Shelf()
-    name = name.removeprefix("onnx:")
+    name = name.removeprefix("onnx:").removeprefix("gliner:")
     if name in bundled_names():
         folder, there = bundled_folder(name), True
     else:
@@ -333,25 +333,39 @@ def _spec(name: str) -> str:
 
     known = {each for role in _ROLES for each in backend_names(role)}  # type: ignore[arg-type]  # the roles
     head = name.partition(":")[0]
-    return name if head in known else f"onnx:{name}"
+    if head in known:
+        return name
+    return f"gliner:{name}" if _task_of(name) == "gliner" else f"onnx:{name}"
 
 
 def _role_of(name: str) -> str:
-    """What a model is for, by the list of models or by the manifest in its folder."""
-    from consolidate.backends.files import MANIFEST, bundled_folder, bundled_names, read_json
-    from consolidate.manifest import ROLES, entries
-    from consolidate.shelf import Shelf
+    """What a model is for, as the setting that names it."""
+    from consolidate.backends import built_in_names
+    from consolidate.manifest import ROLES
 
-    plain = name.removeprefix("onnx:")
-    listed = entries(Shelf().folder).get(plain)
-    if listed is not None:
-        return listed.role
-    folder = bundled_folder(plain) if plain in bundled_names() else Path(plain).expanduser()
-    manifest = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
-    task = str(manifest.get("task"))
+    task = _task_of(name)
     if task in ROLES:
         return ROLES[task]
+    head = name.partition(":")[0]
+    offered = [role for role in _ROLES if head in built_in_names(role)]  # type: ignore[arg-type]  # the roles
+    if len(offered) == 1:
+        return offered[0]
     raise InputError(f"it is not known what {name!r} is for; say it with --as embedder, or another")
+
+
+def _task_of(name: str) -> str:
+    """What a model does, by the list of models or by the manifest in its folder."""
+    from consolidate.backends.files import MANIFEST, bundled_folder, bundled_names, read_json
+    from consolidate.manifest import entries
+    from consolidate.shelf import Shelf
+
+    plain = name.removeprefix("onnx:").removeprefix("gliner:").partition("?")[0]
+    listed = entries(Shelf().folder).get(plain)
+    if listed is not None:
+        return listed.task
+    folder = bundled_folder(plain) if plain in bundled_names() else Path(plain).expanduser()
+    manifest = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
+    return str(manifest.get("task"))
 
 
 def _verified(shelf: Shelf, name: str) -> dict[str, Any]:
