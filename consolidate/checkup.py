@@ -184,7 +184,8 @@ def _vectors(settings: Settings) -> Iterator[Check]:
     if not settings.database.exists():
         return
     try:
-        model = backends.resolve_embedder(settings.embedder)
+        options = backends.Options.of(settings)
+        model = backends.resolve_embedder(settings.embedder, options=options)
         with Store.open(settings.database, create=False, read_only=True) as store:
             bound, staged = store.embedding_model(), store.staged_vectors()
     except ConsolidateError:

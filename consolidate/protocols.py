@@ -16,7 +16,13 @@ import numpy.typing as npt
 
 from consolidate.types import Completion, Mention, Prompt, Verdict
 
-__all__ = ["ContradictionClassifier", "Embedder", "EntityExtractor", "LanguageModel"]
+__all__ = [
+    "ContradictionClassifier",
+    "Embedder",
+    "EntityExtractor",
+    "LanguageModel",
+    "embed_queries",
+]
 
 
 @runtime_checkable
@@ -32,7 +38,10 @@ class Embedder(Protocol):
         """Length of each vector."""
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Embed texts.
+        """Embed texts that are stored.
+
+        A model that wants questions put in another way has a method `embed_queries` of the same
+        form; see the function of this name.
 
         Returns:
             Shape (len(texts), dimensions), float32, rows of unit length.
@@ -98,3 +107,16 @@ class LanguageModel(Protocol):
         Raises:
             BackendError: No prompt can be answered (no server, refused key, unknown model).
         """
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Embed questions, to be compared with vectors of stored texts.
+
+    By the embedder's own `embed_queries` if it has one, else as any text.
+
+    Returns:
+        As `Embedder.embed`.
+    """
+    own = getattr(embedder, "embed_queries", None)
+    vectors: npt.NDArray[np.float32] = embedder.embed(texts) if own is None else own(texts)
+    return vectors

@@ -140,6 +140,7 @@ RULES: Mapping[str, Callable[[Any], Any]] = {
     "pairs_per_fact": _whole(1),
     "pair_budget": _whole(0),
     "threads": _whole(0),
+    "providers": _text,
     "lease_seconds": _number(1, 86_400),
     "slots": _slot_table,
     "llm_base_url": _optional(_address),

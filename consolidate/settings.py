@@ -105,6 +105,9 @@ class Settings:
     """Pairs that one run judges at most; the next run goes on there. 0 is no limit."""
     threads: int = 0
     """Threads for the models; 0 is the number of cores, at most 4."""
+    providers: str = "cpu"
+    """What ONNX models are computed on, such as `cuda,cpu`: the first that can. Others than `cpu`
+    need another build of onnxruntime."""
     lease_seconds: float = 60.0
     """After this long without a sign of life, a run counts as dead."""
     slots: Mapping[str, str] = field(default_factory=dict)
@@ -214,6 +217,7 @@ _WITHOUT_INFLUENCE = (
     "agent",
     "profile",
     "threads",
+    "providers",
     "lease_seconds",
     # How a language model is reached and what it may cost. What it said is stored under the
     # model's identity, which a plan records beside the settings.

@@ -118,7 +118,7 @@ def _fact(fact_id: str, text: str) -> Fact:
 
 
 def _windows(tokens: Tokens, text: str) -> list[Item]:
-    return tokens.windows(text)
+    return [window.item for window in tokens.windows(text)]
 
 
 def _both_ways(tokens: Tokens, couple: tuple[str, str]) -> list[Item]:

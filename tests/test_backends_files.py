@@ -47,7 +47,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_file_in_place_of_a_folder_is_named(encoder: Path) -> None:
     with pytest.raises(ModelFilesError, match="found a file"):
-        resolve_embedder(f"onnx:{encoder / 'model.onnx'}")
+        resolve_embedder(f"onnx:{encoder / 'config.json'}")
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "config.json"])
@@ -152,7 +152,7 @@ def test_a_config_without_a_size_is_refused(encoder: Path) -> None:
 
 def test_a_way_of_pooling_that_is_not_known_is_refused(encoder: Path) -> None:
     edit(encoder / "config.json", consolidate={"pooling": "weighted"})
-    with pytest.raises(ModelFilesError, match="expected mean or cls, found 'weighted'"):
+    with pytest.raises(ModelFilesError, match="expected mean, cls or last, found 'weighted'"):
         resolve_embedder(without_manifest(encoder))
 
 

@@ -158,8 +158,8 @@ def test_a_graph_may_do_without_mask_and_types() -> None:
 def test_one_bad_pair_does_not_cost_the_others_their_verdicts() -> None:
     tiny = OnnxClassifier(judge_files(), threads=1)
     tiny.classify([("a", "b")])
-    real = tiny._model._session
-    poisoned = set(tiny._open().both_ways("x y z", "q")[0].ids.shape)
+    real = tiny._head.model._session
+    poisoned = set(tiny._head.tokens().both_ways("x y z", "q")[0].ids.shape)
 
     class Failing:
         get_inputs, get_outputs = real.get_inputs, real.get_outputs
@@ -207,7 +207,7 @@ def test_labels_in_any_order_are_read_as_stated(tmp_path: Path) -> None:
 
     plain = OnnxClassifier(judge_files(), threads=1)
     expected = plain.classify([("Anna likes tea", "Anna never likes tea")])[0]
-    real = plain._model._session
+    real = plain._head.model._session
     folder = Path(shutil.copytree(TINY_JUDGE, tmp_path / "judge"))
     (folder / "manifest.json").unlink()
     (folder / "config.json").write_text(

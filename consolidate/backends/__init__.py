@@ -76,6 +76,9 @@ class Options:
 
     threads: int = 0
     """Threads to compute on; 0 is the number of cores, at most 4."""
+    providers: str = "cpu"
+    """What ONNX graphs are computed on, the first that can; see
+    `consolidate.backends.providers`."""
     known: tuple[str, ...] = ()
     """Extractors: names and aliases that count as names wherever they stand."""
     llm: LlmOptions = field(default_factory=LlmOptions)
@@ -97,7 +100,13 @@ class Options:
                     f"{name} can't serve {' and '.join(served)} at the same time: leave it out and "
                     "set each one's own environment variable"
                 )
-        return cls(threads=settings.threads, known=tuple(known), llm=llm)
+        return cls(
+            threads=settings.threads,
+            # Not every object with settings, such as a caller's own, has this one.
+            providers=getattr(settings, "providers", cls.providers),
+            known=tuple(known),
+            llm=llm,
+        )
 
 
 class BackendSettings(Protocol):

@@ -1,8 +1,10 @@
 """Model folders: where they are, whether they are whole, and the digest that identifies them.
 
 A folder holds `model.onnx`, `tokenizer.json`, `config.json` (`gliner_config.json` for a GLiNER)
-and perhaps a `manifest.json` with the size and SHA-256 of each. Bundled models lie in the package
-`consolidate_weights`. No session is made here and no ONNX read; this module knows bytes and JSON.
+and perhaps a `manifest.json` with the size and SHA-256 of each. The graph may also lie in
+`onnx/model.onnx`, as on the hub, and where a folder has several graphs (float, 8-bit), the path of
+a graph names one. Bundled models lie in the package `consolidate_weights`. No session is made here
+and no ONNX read; this module knows bytes and JSON.
 """
 
 from __future__ import annotations
@@ -34,11 +36,12 @@ CONFIG: Final = "config.json"
 MANIFEST: Final = "manifest.json"
 
 _CONFIGS: Final = {"gliner": "gliner_config.json"}
-# Weights kept beside the graph, and files that say how vectors are made of it.
+_GRAPHS: Final = (MODEL, f"onnx/{MODEL}")
+# Files that say how vectors are made of what the graph gives.
 _OPTIONAL: Final = (
-    "model.onnx.data",
-    "model.onnx_data",
     "1_Pooling/config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
     "sentence_bert_config.json",
 )
 _WEIGHTS_PACKAGE: Final = "consolidate_weights"
@@ -59,6 +62,8 @@ class ModelFiles:
     """SHA-256 over names and digests of all files."""
     size: int
     """Bytes of all files."""
+    graph: str = MODEL
+    """Where in the folder the graph is."""
 
     @classmethod
     def find(cls, model: str, *, task: str) -> ModelFiles:
@@ -82,21 +87,26 @@ class ModelFiles:
 
     @classmethod
     def open(cls, folder: Path, *, task: str) -> ModelFiles:
-        """Read and check the files in `folder`; see `find`."""
+        """Read and check the files in `folder`, which may name one graph in it; see `find`."""
+        named = None
+        if folder.suffix == ".onnx" and folder.is_file():
+            named, folder = folder, _folder_around(folder, config_name(task))
         if not folder.is_dir():
             found = "a file" if folder.exists() else "nothing"
             raise ModelFilesError(
                 f"expected a folder with a model at {str(folder)!r}, found {found}"
             )
-        required = (MODEL, TOKENIZER, config_name(task))
+        graph = named.relative_to(folder).as_posix() if named else _graph_in(folder)
+        required = (graph, TOKENIZER, config_name(task))
         missing = [name for name in required if not (folder / name).is_file()]
         if missing:
-            present = sorted(path.name for path in folder.iterdir() if path.is_file())[:12]
             raise ModelFilesError(
                 f"{str(folder)!r} is no model folder: expected {', '.join(required)}, missing "
-                f"{', '.join(missing)}, found {', '.join(present) or 'no files'}"
+                f"{', '.join(missing)}, found {', '.join(_present(folder)) or 'no files'}"
             )
-        names = [*required, *(name for name in _OPTIONAL if (folder / name).is_file())]
+        # Some graphs keep their weights beside them.
+        optional = (f"{graph}.data", f"{graph}_data", *_OPTIONAL)
+        names = [*required, *(name for name in optional if (folder / name).is_file())]
         sizes = {name: (folder / name).stat().st_size for name in names}
         digests = {name: file_digest(folder / name) for name in names}
         _check_manifest(folder, sizes, digests, task)
@@ -106,13 +116,20 @@ class ModelFiles:
             name=_name_of(config, folder / MANIFEST),
             config=config,
             digests=digests,
-            digest=_joined(digests),
+            # The same bytes are the same model, wherever in the folder its graph lies.
+            digest=_joined({MODEL if k == graph else k: v for k, v in digests.items()}),
             size=sum(sizes.values()),
+            graph=graph,
         )
 
     def read(self, name: str) -> bytes:
         """The bytes of a file, if they are still those that were looked at."""
-        content = (self.folder / name).read_bytes()
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError as error:
+            raise ModelFilesError(
+                f"{str(self.folder / name)!r} can't be read any more: {error}"
+            ) from error
         found = hashlib.sha256(content).hexdigest()
         if found != self.digests[name]:
             raise ModelFilesError(
@@ -195,6 +212,30 @@ def folder_of(model: str) -> Path:
             return fetched
     # Names of fetched models may have dots in them; other words with dots are paths.
     return Path(model) if "." in model else bundled_folder(model)
+
+
+def _graph_in(folder: Path) -> str:
+    """The graph of a folder in which none was named."""
+    for name in _GRAPHS:
+        if (folder / name).is_file():
+            return name
+    others = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.onnx"))
+    if others:
+        raise ModelFilesError(
+            f"{str(folder)!r} has no {MODEL}, but {', '.join(others)}: name the one you want, as "
+            f"in onnx:{folder / others[0]}"
+        )
+    return MODEL
+
+
+def _folder_around(graph: Path, config: str) -> Path:
+    """The folder that a graph belongs to: its own, or the one above it."""
+    own = graph.parent
+    return own if (own / config).is_file() or not (own.parent / config).is_file() else own.parent
+
+
+def _present(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_file())[:12]
 
 
 def _weights_root() -> Path | None:

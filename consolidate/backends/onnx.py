@@ -27,8 +27,14 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from consolidate.backends.files import MODEL, ModelFiles
-from consolidate.errors import ConsolidateError, MissingExtraError, ModelFilesError
+from consolidate.backends.files import ModelFiles
+from consolidate.backends.providers import CPU, providers_of
+from consolidate.errors import (
+    BackendError,
+    ConsolidateError,
+    MissingExtraError,
+    ModelFilesError,
+)
 
 __all__ = [
     "Item",
@@ -46,7 +52,8 @@ log = logging.getLogger(__name__)
 IDS: Final = "input_ids"
 MASK: Final = "attention_mask"
 TYPES: Final = "token_type_ids"
-_KNOWN_INPUTS: Final = (IDS, MASK, TYPES)
+PLACES: Final = "position_ids"
+_KNOWN_INPUTS: Final = (IDS, MASK, TYPES, PLACES)
 
 # Enough tokens to make good use of the processor; more only costs memory.
 _TOKENS_PER_RUN: Final = 512
@@ -114,6 +121,7 @@ class OnnxModel:
         choose: Picks the output to read from those the graph has, or raises ModelFilesError.
         session: A ready session, for tests; otherwise one is made from the files.
         share_runs: Whether items of equal length may share a run where that is exact.
+        providers: Names of what may compute, the first that can; see `providers_of`.
     """
 
     def __init__(
@@ -125,8 +133,10 @@ class OnnxModel:
         choose: Callable[[Sequence[Output]], Output],
         session: Any = None,
         share_runs: bool = True,
+        providers: str = CPU,
     ) -> None:
         self.files = files
+        self._providers = providers
         self._rows = rows
         self._threads = thread_count(threads)
         self._choose = choose
@@ -225,6 +235,8 @@ class OnnxModel:
         if TYPES in self._inputs:
             parts = [item.types for item in items]
             feed[TYPES] = parts[0] if len(items) == 1 else np.concatenate(parts)
+        if PLACES in self._inputs:
+            feed[PLACES] = np.broadcast_to(np.arange(ids.shape[1], dtype=np.int64), ids.shape)
         result: Array = self._session.run([self._output.name], feed)[0]
         if result.shape[0] != ids.shape[0]:
             raise ModelFilesError(
@@ -267,7 +279,7 @@ class OnnxModel:
             return
         with loading(self.files):
             if self._session is None:
-                self._session = open_session(self.files)
+                self._session = open_session(self.files, providers=self._providers)
             inputs = [entry.name for entry in self._session.get_inputs()]
             outputs = [
                 Output(name=entry.name, shape=_shape(entry.shape))
@@ -277,7 +289,7 @@ class OnnxModel:
         if strange or IDS not in inputs:
             raise ModelFilesError(
                 f"the graph in {str(self.files.folder)!r} can't be fed: expected the inputs "
-                f"{IDS} and perhaps {MASK}, {TYPES}, found {', '.join(inputs) or 'none'}"
+                f"{IDS} and perhaps {MASK}, {TYPES}, {PLACES}, found {', '.join(inputs) or 'none'}"
             )
         self._inputs = frozenset(inputs)
         self._output = self._choose(outputs)
@@ -309,24 +321,36 @@ def load_runtime() -> Any:
     return onnxruntime
 
 
-def open_session(files: ModelFiles) -> Any:
-    """A session that computes in one thread of the processor."""
+def open_session(files: ModelFiles, *, providers: str = CPU) -> Any:
+    """A session for a graph, each run of which is computed by one thread.
+
+    Args:
+        files: The folder.
+        providers: See `providers_of`.
+
+    Raises:
+        BackendError: A provider is not known, or this onnxruntime does not have it.
+    """
     onnxruntime = load_runtime()
+    wanted = providers_of(providers, onnxruntime.get_available_providers())
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    beside = any(
-        name.startswith(f"{MODEL}.") or name.startswith(f"{MODEL}_") for name in files.digests
-    )
+    beside = any(name in files.digests for name in (f"{files.graph}.data", f"{files.graph}_data"))
     # From bytes, so that what runs is what the identity was taken of. Weights in a file of their
     # own can only be found by path.
     source: Mapping[str, Any] = {
-        "path_or_bytes": str(files.folder / MODEL) if beside else files.read(MODEL)
+        "path_or_bytes": str(files.folder / files.graph) if beside else files.read(files.graph)
     }
-    return onnxruntime.InferenceSession(
-        **source, sess_options=options, providers=["CPUExecutionProvider"]
-    )
+    session = onnxruntime.InferenceSession(**source, sess_options=options, providers=list(wanted))
+    # A provider that can't start (no driver) is passed over without a word.
+    if wanted[0] not in session.get_providers():
+        raise BackendError(
+            f"the execution provider {wanted[0]} could not start on this machine (a driver or a "
+            f"library is missing?); set providers = {CPU!r} to compute on the processor"
+        )
+    return session
 
 
 @contextmanager
@@ -337,8 +361,9 @@ def loading(files: ModelFiles) -> Iterator[None]:
     except ConsolidateError:
         raise
     except Exception as error:
-        size = (files.folder / MODEL).stat().st_size
+        path = files.folder / files.graph
+        size = path.stat().st_size if path.is_file() else 0
         raise ModelFilesError(
-            f"expected a whole ONNX graph in {str(files.folder / MODEL)!r}, found {size} bytes "
-            f"that onnxruntime refuses: {error}"
+            f"expected a whole ONNX graph in {str(path)!r}, found {size} bytes that onnxruntime "
+            f"refuses: {error}"
         ) from error

@@ -7,7 +7,6 @@ the model's own; nothing is thresholded here.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final
@@ -16,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.backends.files import ModelFiles
-from consolidate.backends.onnx import Item, OnnxModel, Output
-from consolidate.backends.tokens import Tokens
+from consolidate.backends.onnx import Item, Output
+from consolidate.backends.onnx_head import OnnxHead, Running
+from consolidate.backends.providers import CPU
+from consolidate.backends.tokens import Tokens, row_limit
 from consolidate.errors import ModelFilesError
 from consolidate.types import Scores, Verdict
 
@@ -48,54 +49,56 @@ _MARGIN: Final = 0.2
 
 def classifier(model: str, options: Options) -> OnnxClassifier:
     """For the resolver: `onnx:judge`, or `onnx:/path/to/folder`."""
-    return OnnxClassifier.load(model, threads=options.threads)
+    return OnnxClassifier.load(model, threads=options.threads, providers=options.providers)
 
 
 class OnnxClassifier:
     """A cross-encoder in ONNX; make one with `load`."""
 
     def __init__(
-        self, files: ModelFiles, *, threads: int = 0, session: Any = None, share_runs: bool = True
+        self,
+        files: ModelFiles,
+        *,
+        threads: int = 0,
+        providers: str = CPU,
+        session: Any = None,
+        share_runs: bool = True,
     ) -> None:
-        self._files = files
         self._order = _label_order(files)
-        limit = files.setting("max_tokens") or files.config.get("max_position_embeddings")
-        self._most = min(limit, 512) if isinstance(limit, int) and limit > 0 else 512
-        self._model = OnnxModel(
+        self._head = OnnxHead(
             files,
             rows=2,
-            threads=threads,
+            most=row_limit(files),
             choose=self._choose,
-            session=session,
-            share_runs=share_runs,
+            running=Running(threads, providers, share_runs, session),
+            mark=f".{_REVISION}",
         )
-        self._tokens: Tokens | None = None
-        self._lock = threading.Lock()
 
     @classmethod
-    def load(cls, model: str, *, threads: int = 0) -> OnnxClassifier:
+    def load(cls, model: str, *, threads: int = 0, providers: str = CPU) -> OnnxClassifier:
         """Check files and labels of a bundled model or a folder; the session is made at first use.
 
         Raises:
             ModelFilesError: The files are missing, cut, or not those of a three-class judge.
             MissingExtraError: The package with the bundled weights is not installed.
         """
-        return cls(ModelFiles.find(model, task="text-classification"), threads=threads)
+        files = ModelFiles.find(model, task="text-classification")
+        return cls(files, threads=threads, providers=providers)
 
     @property
     def identity(self) -> str:
         """Model name and digest of its files: equal files have equal identities anywhere."""
-        return f"onnx:{self._files.name}@{self._files.digest[:12]}.{_REVISION}"
+        return self._head.identity
 
     @property
     def files(self) -> ModelFiles:
         """The files it was made from."""
-        return self._files
+        return self._head.files
 
     @property
     def shares_runs(self) -> bool:
         """Whether pairs of equal length share runs of the graph; makes the session."""
-        return self._model.shares_runs
+        return self._head.model.shares_runs
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """See `consolidate.protocols.ContradictionClassifier`.
@@ -106,15 +109,7 @@ class OnnxClassifier:
         """
         if not pairs:
             return []
-        return self._judge(self._open(), pairs)
-
-    def _open(self) -> Tokens:
-        with self._lock:
-            if self._tokens is None:
-                tokens = Tokens(self._files, most=self._most)
-                self._try_out(tokens)
-                self._tokens = tokens
-            return self._tokens
+        return self._judge(self._head.tokens(self._try_out), pairs)
 
     def _judge(self, tokens: Tokens, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         items: list[Item] = []
@@ -127,7 +122,7 @@ class OnnxClassifier:
                 failures[index] = f"can't be tokenised: {error}"
             else:
                 items.append(item)
-        answers = iter(self._model.run(items))
+        answers = iter(self._head.model.run(items))
         return [
             self._failed(failures[index])
             if index in failures
@@ -140,7 +135,7 @@ class OnnxClassifier:
             return self._failed(f"the model failed: {answer}", truncated=truncated)
         if answer.shape != (2, 3):
             raise ModelFilesError(
-                f"{str(self._files.folder)!r}: expected scores of shape (2, 3) for a pair, found "
+                f"{str(self.files.folder)!r}: expected scores of shape (2, 3) for a pair, found "
                 f"{answer.shape}"
             )
         if not np.isfinite(answer).all():
@@ -165,7 +160,7 @@ class OnnxClassifier:
                 return output
         found = ", ".join(f"{output.name} {output.shape}" for output in outputs)
         raise ModelFilesError(
-            f"the graph in {str(self._files.folder)!r} is no judge of three classes: expected an "
+            f"the graph in {str(self.files.folder)!r} is no judge of three classes: expected an "
             f"output logits (pairs, 3), found {found}"
         )
 
@@ -190,12 +185,12 @@ class OnnxClassifier:
             labels = [_CLASSES[best.index(column)] for column in range(3)]
             swapped = dict(zip(_CLASSES, labels, strict=True))
             raise ModelFilesError(
-                f"the labels of {str(self._files.folder)!r} are not in the order that its "
+                f"the labels of {str(self.files.folder)!r} are not in the order that its "
                 f"config.json says: what it calls {_mapped(swapped)}; found {seen}"
             )
         if same[0] <= same[2] or negated[2] <= negated[0]:
             raise ModelFilesError(
-                f"the model in {str(self._files.folder)!r} can't tell a statement from its "
+                f"the model in {str(self.files.folder)!r} can't tell a statement from its "
                 f"negation: expected entailment, then contradiction; found {seen}"
             )
 
@@ -204,7 +199,7 @@ class OnnxClassifier:
         for verdict in self._judge(tokens, pairs):
             if verdict.failure is not None:
                 raise ModelFilesError(
-                    f"the model in {str(self._files.folder)!r} gave no scores for a plain "
+                    f"the model in {str(self.files.folder)!r} gave no scores for a plain "
                     f"sentence: {verdict.failure}"
                 )
             for scores in (verdict.forward, verdict.backward):

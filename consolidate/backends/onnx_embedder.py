@@ -1,22 +1,25 @@
-"""Sentence vectors from an ONNX encoder: tokenise, run, pool, normalise.
+"""Sentence vectors from an ONNX encoder: tokenise, run, pool, cut to size, normalise.
 
-Pooling and norm are made here, a text at a time and in a fixed order, and not in the graph, where
-the order of a sum may change with the number of texts. A text longer than the model reads is cut
-into windows of about equal length, and its vector is the mean of theirs: nothing is dropped.
+How is the model's own matter, see `consolidate.backends.recipe`. Pooling and norm are made here, a
+text at a time and in a fixed order, and not in the graph, where the order of a sum may change with
+the number of texts. A text longer than the model reads is cut into windows of about equal length,
+and its vector is the mean of theirs, weighted by their tokens: nothing is dropped.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from consolidate.backends.files import ModelFiles, read_json
-from consolidate.backends.onnx import OnnxModel, Output
-from consolidate.backends.tokens import Tokens
+from consolidate.backends.files import ModelFiles
+from consolidate.backends.onnx import Output
+from consolidate.backends.onnx_head import OnnxHead, Running
+from consolidate.backends.providers import CPU
+from consolidate.backends.recipe import Recipe, recipe_of, split_size
+from consolidate.backends.tokens import Tokens, Window
 from consolidate.errors import ModelFilesError, ModelOutputError
 
 if TYPE_CHECKING:
@@ -25,102 +28,151 @@ if TYPE_CHECKING:
 __all__ = ["OnnxEmbedder", "embedder"]
 
 # Part of the identity: raise it when the same files would give other vectors.
-_REVISION: Final = 1
+_REVISION: Final = 2
 _POOLED: Final = "sentence_embedding"
 
 Vector = npt.NDArray[np.float32]
 
 
 def embedder(model: str, options: Options) -> OnnxEmbedder:
-    """For the resolver: `onnx:minilm`, or `onnx:/path/to/folder`."""
-    return OnnxEmbedder.load(model, threads=options.threads)
+    """For the resolver: `onnx:minilm`, `onnx:/path/to/folder`, `onnx:NAME@256`."""
+    return OnnxEmbedder.load(model, threads=options.threads, providers=options.providers)
 
 
 class OnnxEmbedder:
-    """An encoder in ONNX; make one with `load`."""
+    """An encoder in ONNX; make one with `load`.
+
+    Args:
+        files: The folder.
+        dimensions: How many numbers of each vector to keep; None keeps all.
+        threads: See `consolidate.backends.onnx_head.Running`, as the rest.
+        providers: What computes.
+        session: For tests.
+        share_runs: Whether texts of equal length may share a run.
+    """
 
     def __init__(
-        self, files: ModelFiles, *, threads: int = 0, session: Any = None, share_runs: bool = True
+        self,
+        files: ModelFiles,
+        *,
+        dimensions: int | None = None,
+        threads: int = 0,
+        providers: str = CPU,
+        session: Any = None,
+        share_runs: bool = True,
     ) -> None:
-        self._files = files
-        self._pooling = _pooling(files)
-        self._most = _max_tokens(files)
-        width = files.setting("dimensions") or files.config.get("hidden_size")
-        if not isinstance(width, int) or width < 1:
-            raise ModelFilesError(
-                f"config.json in {str(files.folder)!r}: expected hidden_size, the length of a "
-                f"vector, found {width!r}"
-            )
-        self._dimensions = width
-        self._model = OnnxModel(
+        self.recipe = recipe_of(files, dimensions=dimensions)
+        self._head = OnnxHead(
             files,
             rows=1,
-            threads=threads,
+            most=self.recipe.most,
             choose=self._choose,
-            session=session,
-            share_runs=share_runs,
+            running=Running(threads, providers, share_runs, session),
+            mark=f".{_REVISION}{_shown(self.recipe)}",
         )
-        self._tokens: Tokens | None = None
-        self._lock = threading.Lock()
 
     @classmethod
-    def load(cls, model: str, *, threads: int = 0) -> OnnxEmbedder:
+    def load(cls, model: str, *, threads: int = 0, providers: str = CPU) -> OnnxEmbedder:
         """Check the files of a bundled model or a folder; the session is made at first use.
+
+        Args:
+            model: A name, a folder, or a graph in a folder; `@N` behind it keeps the first N
+                numbers of each vector, for models that were trained for that (Matryoshka).
+            threads: See `consolidate.backends.onnx_head.Running`.
+            providers: What computes.
 
         Raises:
             ModelFilesError: The files are missing, cut or not an encoder's.
             MissingExtraError: The package with the bundled weights is not installed.
         """
-        return cls(ModelFiles.find(model, task="feature-extraction"), threads=threads)
+        name, dimensions = split_size(model)
+        files = ModelFiles.find(name, task="feature-extraction")
+        return cls(files, dimensions=dimensions, threads=threads, providers=providers)
 
     @property
     def identity(self) -> str:
-        """Model name and digest of its files: equal files have equal identities anywhere."""
-        return f"onnx:{self._files.name}@{self._files.digest[:12]}.{_REVISION}"
+        """Model, digest of its files, and whatever else changes a vector.
+
+        Equal files have equal identities anywhere.
+        """
+        return self._head.identity
 
     @property
     def dimensions(self) -> int:
         """Length of each vector."""
-        return self._dimensions
+        return self.recipe.dimensions
 
     @property
     def files(self) -> ModelFiles:
         """The files it was made from."""
-        return self._files
+        return self._head.files
 
     @property
     def shares_runs(self) -> bool:
         """Whether texts of equal length share runs of the graph; makes the session."""
-        return self._model.shares_runs
+        return self._head.model.shares_runs
 
     def embed(self, texts: Sequence[str]) -> Vector:
         """See `consolidate.protocols.Embedder`."""
-        vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
+        return self._embed(texts, self.recipe.document)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Embed questions, with what the model wants before one; see `embed_queries` there."""
+        return self._embed(texts, self.recipe.query)
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> Vector:
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return vectors
-        tokens = self._tokenizer()
-        windows = [tokens.windows(text) for text in texts]
-        answers = iter(self._model.run([item for items in windows for item in items], self._pool))
-        for index, (text, items) in enumerate(zip(texts, windows, strict=True)):
-            parts = [self._unit(next(answers), text) for _ in items]
-            vectors[index] = parts[0] if len(parts) == 1 else self._unit(sum(parts), text)
+        tokens = self._head.tokens()
+        made = [self._windows(tokens, text, prefix) for text in texts]
+        skipped = 0
+        if prefix and not self.recipe.pool_prefix:
+            skipped = made[0][0].skipped  # the same for all: special tokens and the prefix
+        answers = iter(
+            self._head.model.run(
+                [window.item for windows in made for window in windows],
+                lambda answer: self._pool(answer, skipped),
+            )
+        )
+        for index, (text, windows) in enumerate(zip(texts, made, strict=True)):
+            parts = [self._unit(next(answers), text) for _ in windows]
+            whole = parts[0]
+            if len(parts) > 1:
+                weighted = zip(parts, windows, strict=True)
+                whole = self._unit(sum(part * window.tokens for part, window in weighted), text)
+            vectors[index] = self._cut(whole, text)
         return vectors
 
-    def _pool(self, answer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _windows(self, tokens: Tokens, text: str, prefix: str) -> list[Window]:
+        return tokens.windows(text.lower() if self.recipe.lower else text, prefix=prefix)
+
+    def _pool(self, answer: npt.NDArray[Any], skipped: int) -> npt.NDArray[Any]:
         hidden = answer[0]
         if hidden.ndim == 1:
             return np.copy(hidden)
+        if self.recipe.pooling == "cls":
+            return np.copy(hidden[0])
+        if self.recipe.pooling == "last":
+            return np.copy(hidden[-1])
         # A sum and not a mean: only the direction is kept.
-        return np.copy(hidden[0]) if self._pooling == "cls" else hidden.sum(axis=0)
+        total: npt.NDArray[Any] = hidden[skipped:].sum(axis=0)
+        return total
 
-    def _unit(self, vector: Any, text: str) -> Vector:
+    def _cut(self, vector: Vector, text: str) -> Vector:
+        if self.dimensions == self.recipe.width:
+            return vector
+        wide = vector - vector.mean() if self.recipe.centred else vector
+        return self._unit(wide[: self.dimensions], text, size=self.dimensions)
+
+    def _unit(self, vector: Any, text: str, *, size: int | None = None) -> Vector:
         if isinstance(vector, Exception):
             raise ModelOutputError(
                 f"{self.identity} gave no vector for {_shortened(text)}: {vector}"
             ) from vector
         wide = np.asarray(vector, dtype=np.float64)
         length = float(np.sqrt(np.square(wide).sum()))
-        if wide.shape != (self._dimensions,) or not np.isfinite(length) or length == 0.0:
+        if wide.shape != (size or self.recipe.width,) or not np.isfinite(length) or length == 0.0:
             raise ModelOutputError(
                 f"{self.identity} gave an unusable vector for {_shortened(text)}: shape "
                 f"{wide.shape}, length {length}"
@@ -128,52 +180,28 @@ class OnnxEmbedder:
         unit: Vector = (wide / length).astype(np.float32)
         return unit
 
-    def _tokenizer(self) -> Tokens:
-        with self._lock:
-            if self._tokens is None:
-                self._tokens = Tokens(self._files, most=self._most)
-            return self._tokens
-
     def _choose(self, outputs: Sequence[Output]) -> Output:
-        for output in outputs:
+        # Hidden states first: what a graph pooled itself may depend on its company.
+        for output in sorted(outputs, key=lambda output: output.name == _POOLED):
             if output.name == _POOLED or (len(output.shape) == 3 and output.name != "logits"):
-                if output.shape[-1] not in (None, self._dimensions):
+                if output.shape[-1] not in (None, self.recipe.width):
                     raise ModelFilesError(
-                        f"the graph in {str(self._files.folder)!r} is not that of its config.json: "
-                        f"expected vectors of {self._dimensions}, found {output.shape[-1]}"
+                        f"the graph in {str(self.files.folder)!r} is not that of its config.json: "
+                        f"expected vectors of {self.recipe.width}, found {output.shape[-1]}"
                     )
                 return output
         found = ", ".join(f"{output.name} {output.shape}" for output in outputs)
         raise ModelFilesError(
-            f"the graph in {str(self._files.folder)!r} is no encoder: expected an output "
+            f"the graph in {str(self.files.folder)!r} is no encoder: expected an output "
             f"{_POOLED} (texts, size) or hidden states (texts, tokens, size), found {found}"
         )
 
 
-def _max_tokens(files: ModelFiles) -> int:
-    beside = files.folder / "sentence_bert_config.json"
-    stated = read_json(beside).get("max_seq_length") if beside.is_file() else None
-    for value in (files.setting("max_tokens"), stated, files.config.get("max_position_embeddings")):
-        if isinstance(value, int) and value > 0:
-            return min(value, 512)
-    return 256
-
-
-def _pooling(files: ModelFiles) -> str:
-    beside = files.folder / "1_Pooling" / "config.json"
-    value = files.setting("pooling")
-    if value is None and beside.is_file():
-        modes = {
-            k for k, v in read_json(beside).items() if k.startswith("pooling_mode") and v is True
-        }
-        names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
-        value = names.get(modes.pop(), "another") if len(modes) == 1 else f"{len(modes)} modes"
-    if value not in (None, "mean", "cls"):
-        raise ModelFilesError(
-            f"{str(files.folder)!r} pools in a way not supported here: expected mean or cls, found "
-            f"{value!r}"
-        )
-    return value or "mean"
+def _shown(recipe: Recipe) -> str:
+    """What of a recipe goes into the identity: the files' digest says all but size and prefixes."""
+    size = f"/{recipe.dimensions}" if recipe.dimensions < recipe.width else ""
+    prefixes = f"/{recipe.mark()}" if recipe.query or recipe.document else ""
+    return size + prefixes
 
 
 def _shortened(text: str) -> str:

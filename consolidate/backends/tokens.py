@@ -7,7 +7,8 @@ depend on settings of whoever exported it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +16,49 @@ from consolidate.backends.files import TOKENIZER, ModelFiles
 from consolidate.backends.onnx import Item
 from consolidate.errors import MissingExtraError, ModelFilesError
 
-__all__ = ["Tokens"]
+__all__ = ["Tokens", "Window", "row_limit"]
+
+# Attention looks at all pairs of tokens: more of them take gigabytes and minutes. Texts are cut
+# into windows of this length even where a model says it reads more.
+_LONGEST: Final = 2048
+# These count positions from one after the padding token, so as many of them can't be used.
+_OFFSET_POSITIONS: Final = frozenset(
+    {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"}
+)
+_POSITIONS: Final = ("max_position_embeddings", "n_positions", "max_trained_positions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """A part of a text as the model reads it."""
+
+    item: Item
+    tokens: int
+    """Tokens of the text in it, without special ones and prefix."""
+    skipped: int
+    """Tokens at its start that belong to the prefix or are special."""
+
+
+def row_limit(files: ModelFiles, *, stated: Any = None, otherwise: int = 512) -> int:
+    """Tokens of a row, at most.
+
+    Args:
+        files: The folder; the section `consolidate` of its config may say `max_tokens`.
+        stated: What another file of the model says.
+        otherwise: If nobody says anything.
+    """
+    positions = [_whole(files.config.get(name)) for name in _POSITIONS]
+    padding = files.config.get("pad_token_id")
+    if files.config.get("model_type") in _OFFSET_POSITIONS and positions[0]:
+        positions[0] -= (padding if isinstance(padding, int) else 1) + 1
+    room = min((each for each in positions if each), default=None)
+    wanted = _whole(files.setting("max_tokens")) or _whole(stated) or room or otherwise
+    return min(wanted, room or wanted, _LONGEST)
+
+
+def _whole(value: Any) -> int | None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return int(value) if fits else None
 
 
 class Tokens:
@@ -64,16 +107,35 @@ class Tokens:
         self._tokenizer = tokenizer
         self._pairs = pairs
 
-    def windows(self, text: str) -> list[Item]:
-        """Rows for a text: one, or, if it is too long for one, several of about equal length."""
-        ids = self._tokenizer.encode(sound(text), add_special_tokens=False).ids
-        count = max(1, math.ceil(len(ids) / self._room))
-        items = []
+    def windows(self, text: str, *, prefix: str = "") -> list[Window]:
+        """Rows for a text: one, or, if it is too long for one, several of about equal length.
+
+        Args:
+            text: It may be empty.
+            prefix: Words that stand before every window.
+
+        Raises:
+            ModelFilesError: The prefix leaves no room for a text.
+        """
+        encoded = self._tokenizer.encode(prefix + sound(text), add_special_tokens=False)
+        ids = encoded.ids
+        # A token that reaches into the text is the text's.
+        ahead = sum(1 for _, end in encoded.offsets if end <= len(prefix)) if prefix else 0
+        before, ids = [*self._before, *ids[:ahead]], ids[ahead:]
+        room = self._room - ahead
+        if room < 1:
+            raise ModelFilesError(
+                f"the prefix {prefix!r} has {ahead} tokens and leaves no room for a text in rows "
+                f"of {self._room}"
+            )
+        count = max(1, math.ceil(len(ids) / room))
+        windows = []
         for k in range(count):
             part = ids[k * len(ids) // count : (k + 1) * len(ids) // count]
-            row = np.array([[*self._before, *part, *self._after]], dtype=np.int64)
-            items.append(Item(ids=row, types=np.zeros_like(row)))
-        return items
+            row = np.array([[*before, *part, *self._after]], dtype=np.int64)
+            item = Item(ids=row, types=np.zeros_like(row))
+            windows.append(Window(item=item, tokens=len(part), skipped=len(before)))
+        return windows
 
     def both_ways(self, left: str, right: str) -> tuple[Item, bool]:
         """Two rows, left before right and right before left, and whether anything was cut.

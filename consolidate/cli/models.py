@@ -245,7 +245,7 @@ def use(
     role = role or _role_of(name)
     if role not in _ROLES:
         raise typer.BadParameter(f"{role!r} is not one of {', '.join(_ROLES)}", param_hint="--as")
-    options = backends.Options(threads=ctx.settings.threads)
+    options = backends.Options.of(ctx.settings)
     model = getattr(backends, f"resolve_{role}")(spec, options=options)
     seen, done = _change(ctx, role, model, look=look)
     line = f'{role} = "{spec}"'
@@ -356,10 +356,11 @@ def _role_of(name: str) -> str:
 def _task_of(name: str) -> str:
     """What a model does, by the list of models or by the manifest in its folder."""
     from consolidate.backends.files import MANIFEST, bundled_folder, bundled_names, read_json
+    from consolidate.backends.recipe import split_size
     from consolidate.manifest import entries
     from consolidate.shelf import Shelf
 
-    plain = name.removeprefix("onnx:").removeprefix("gliner:").partition("?")[0]
+    plain, _ = split_size(name.removeprefix("onnx:").removeprefix("gliner:").partition("?")[0])
     listed = entries(Shelf().folder).get(plain)
     if listed is not None:
         return listed.task
@@ -399,8 +400,8 @@ def _facts(record: Any) -> dict[str, Any]:
 def _used(role: str, spec: str, chosen: Any) -> dict[str, str | None]:
     from consolidate import backends
 
-    options = backends.Options(threads=chosen.threads)
     try:
+        options = backends.Options.of(chosen)
         model = getattr(backends, f"resolve_{role}")(spec, options=options)
     except ConsolidateError as error:
         return {"role": role, "spec": spec, "identity": None, "problem": str(error)}
