@@ -25,7 +25,7 @@ from consolidate.stages.work import Tally, silent
 from consolidate.store import Store
 from consolidate.types import Fact, Pair
 from eval.bare import Bare, configurations
-from eval.pairs import RECORDED, Row, read_rows
+from eval.judged import RECORDED, Row, read_rows
 from eval.record import SETS
 
 __all__ = ["bench_stages", "stage_rows"]

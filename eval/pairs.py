@@ -1,4 +1,4 @@
-"""Scores the judge on the labelled memory pairs, through the functions that a run uses.
+"""Suite `pairs`: the judge on the labelled memory pairs, through the functions that a run uses.
 
 Each pair is a memory of two facts: the stages `entities` and `classify`, then `assess`, then
 `decide` with the thresholds of each profile. What is counted is what would have happened to the
@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from hashlib import sha256
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,179 +19,26 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.backends import Backends
-from consolidate.judge.assess import assess, relation_of
-from consolidate.judge.reading import read
-from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
 from consolidate.settings import PROFILES, Settings
-from consolidate.stages.classify import classify
-from consolidate.stages.collapse import collapse
-from consolidate.stages.decide import Policy, decide
-from consolidate.stages.embed import embed
-from consolidate.stages.entities import entities
-from consolidate.stages.work import Progress, Tally, silent
-from consolidate.store import Store
-from consolidate.times import parse_time
-from consolidate.types import (
-    Assessment,
-    Decision,
-    DecisionKind,
-    Fact,
-    Pair,
-    Relation,
-    Verdict,
-)
 from eval.controls import Blind, best_band, best_threshold, by_band, by_text, by_threshold
-from eval.metrics import CLASSES, accuracy, catch_at_false_rate, macro_f1, three_way
-from eval.public import public_scores
-from eval.record import SETS, files_digest, heading, read_jsonl
+from eval.curves import calibration, confusion, precision_recall, risk_coverage
+from eval.judged import PAIRS, Judged, Row, cosines, judge, read_rows
+from eval.metrics import CLASSES, accuracy, catch_at_false_rate, macro_f1
+from eval.outcomes import deed, outcomes, policy_of
+from eval.public import nli_scores, public_scores
+from eval.record import files_digest, heading
 
-__all__ = ["PAIRS", "Judged", "Row", "cosine_threshold", "judge", "outcomes", "read_rows",
-           "run_pairs", "scores"]  # fmt: skip
+__all__ = ["PUBLIC", "run_pairs", "scores"]
 
-PAIRS: Final = SETS / "memory_pairs"
 FALSE_RATE: Final = 0.01
 """The share of other pairs that may be superseded wrongly in `caught_at_1pct`."""
 PUBLIC: Final = "CONSOLIDATE_PUBLIC_PAIRS"
 """Names the folder of the public pairs."""
 
-RECORDED: Final = datetime(2026, 11, 30, tzinfo=UTC)
-"""When the labelled facts count as recorded: later than any date in the sets."""
-
 _RESAMPLES: Final = 1000
-_RELATIONS: Final = {
-    "a_entails_b": Relation.LEFT_ENTAILS_RIGHT,
-    "b_entails_a": Relation.RIGHT_ENTAILS_LEFT,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A labelled pair."""
-
-    id: str
-    a: str
-    b: str
-    a_time: str | None = None
-    b_time: str | None = None
-    relation: str
-    winner: str | None = None
-    category: str = ""
-    lang: str = ""
-
-    @property
-    def gold(self) -> str:
-        """The label as one of `eval.metrics.CLASSES`."""
-        return three_way(self.relation)
-
-    @property
-    def five_way(self) -> Relation:
-        """The label as the judge's relation, a on the left."""
-        return _RELATIONS.get(self.relation) or Relation(self.relation)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """A labelled pair and what was made of it."""
-
-    row: Row
-    left: Fact
-    right: Fact
-    verdict: Verdict
-    assessment: Assessment
-
-    @property
-    def predicted(self) -> str:
-        """What the judge says, as one of `eval.metrics.CLASSES`."""
-        return three_way(self.assessment.relation)
-
-    @property
-    def predicted_alone(self) -> str:
-        """What the classifier says before any layer."""
-        return three_way(relation_of(self.verdict)[0])
-
-    @property
-    def contradiction(self) -> float:
-        """How sure the judge is that one retires the other; 0 where it may only ask."""
-        found = self.assessment
-        acts = found.relation is Relation.CONTRADICTS and not found.review_only
-        return found.confidence if acts else 0.0
-
-    @property
-    def contradiction_alone(self) -> float:
-        """The classifier's probability, averaged over both directions."""
-        forward, backward = self.verdict.forward, self.verdict.backward
-        if forward is None or backward is None:
-            return 0.0
-        return (forward.contradiction + backward.contradiction) / 2
-
-
-def read_rows(paths: Iterable[Path]) -> list[Row]:
-    """Read labelled pairs, files in order of their names."""
-    wanted = Row.__dataclass_fields__.keys()
-    return [
-        Row(**{key: value for key, value in row.items() if key in wanted})
-        for path in sorted(paths)
-        for row in read_jsonl(path)
-    ]
-
-
-# -- judging -----------------------------------------------------------------------------------
-
-
-def judge(
-    rows: Sequence[Row],
-    classifier: ContradictionClassifier,
-    extractor: EntityExtractor,
-    *,
-    slots: Mapping[str, str] | None = None,
-    progress: Progress = silent,
-) -> list[Judged]:
-    """Judge each row as a memory of two facts."""
-    couples = [_facts(row) for row in rows]
-    facts = {fact.id: fact for couple in couples for fact in couple}
-    pairs = [Pair(left=a.id, right=b.id, rule="labelled") for a, b in couples]
-    with Store.open(":memory:") as store:
-        mentions = entities(
-            store, extractor, list(facts.values()), tally=Tally("entities"), progress=progress
-        )
-        verdicts = classify(
-            store,
-            classifier,
-            pairs,
-            facts,
-            budget=0,
-            tally=Tally("classify"),
-            progress=progress,
-        )
-    found = []
-    for row, (left, right) in zip(rows, couples, strict=True):
-        verdict = verdicts[left.id, right.id]
-        made = assess(
-            read(left, mentions[left.id]), read(right, mentions[right.id]), verdict, slots=slots
-        )
-        found.append(Judged(row=row, left=left, right=right, verdict=verdict, assessment=made))
-    return found
-
-
-def _facts(row: Row) -> tuple[Fact, Fact]:
-    return _fact(row.id, "a", row.a, row.a_time), _fact(row.id, "b", row.b, row.b_time)
-
-
-def _fact(row_id: str, side: str, text: str, stated: str | None) -> Fact:
-    return Fact(
-        id=f"{row_id}-{side}",
-        agent="default",
-        kind="fact",
-        text=text,
-        stated_at=None if stated is None else parse_time(stated, zone="UTC"),
-        recorded_at=RECORDED,
-        source="user",
-        trust=1.0,
-        content_hash=sha256(text.encode()).hexdigest(),
-    )
-
-
-# -- scoring -----------------------------------------------------------------------------------
+_HARM: Final = ("false_merge", "false_supersession", "wrong_way")
+_WORST: Final = 40
+"""Mistakes that a result of the dev split tells one by one."""
 
 
 def scores(
@@ -201,7 +46,11 @@ def scores(
     predicted: Sequence[str],
     contradiction: npt.NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
-    """Accuracy, macro-F1 with a 95 % interval, F1 per class, contradictions caught at 1 %."""
+    """Accuracy, macro-F1 with a 95 % interval, F1 per class, mistakes, contradictions at 1 %.
+
+    Mistakes are told by what acting on the class would do: `false_merges` and
+    `false_supersessions` do harm, `misses` leave a duplicate or an outdated fact.
+    """
     mean, each = macro_f1(gold, predicted)
     low, high = _interval(gold, predicted)
     found: dict[str, Any] = {
@@ -209,12 +58,22 @@ def scores(
         "macro_f1_95": [low, high],
         "f1": each,
         "accuracy": accuracy(gold, predicted),
+        **_mistakes(gold, predicted),
     }
     if contradiction is not None:
         positive = np.array([g == "contradiction" for g in gold])
         caught, threshold = catch_at_false_rate(contradiction, positive, FALSE_RATE)
         found |= {"caught_at_1pct": caught, "threshold_at_1pct": threshold}
     return found
+
+
+def _mistakes(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, int]:
+    both = list(zip(gold, predicted, strict=True))
+    return {
+        "false_merges": sum(p == "duplicate" != g for g, p in both),
+        "false_supersessions": sum(p == "contradiction" != g for g, p in both),
+        "misses": sum(p == "distinct" != g for g, p in both),
+    }
 
 
 def _interval(gold: Sequence[str], predicted: Sequence[str]) -> tuple[float, float]:
@@ -232,123 +91,48 @@ def _interval(gold: Sequence[str], predicted: Sequence[str]) -> tuple[float, flo
     return float(low), float(high)
 
 
-def by_field(judged: Sequence[Judged], field: Callable[[Row], str]) -> dict[str, dict[str, Any]]:
-    """Three-way accuracy of judge and classifier for each value of a field of the rows."""
-    parts: dict[str, list[Judged]] = defaultdict(list)
-    for item in judged:
-        parts[field(item.row)].append(item)
-    return {
-        name: {
+def by_field(
+    judged: Sequence[Judged], deeds: Sequence[str], field: Callable[[Row], str]
+) -> dict[str, dict[str, Any]]:
+    """Accuracy of judge and classifier, harm and misses for each value of a field of the rows."""
+    parts: dict[str, list[tuple[Judged, str]]] = defaultdict(list)
+    for item, done in zip(judged, deeds, strict=True):
+        parts[field(item.row)].append((item, done))
+    found = {}
+    for name, items in sorted(parts.items()):
+        gold = [item.row.gold for item, _ in items]
+        found[name] = {
             "pairs": len(items),
-            "accuracy": accuracy([i.row.gold for i in items], [i.predicted for i in items]),
-            "classifier_alone": accuracy(
-                [i.row.gold for i in items], [i.predicted_alone for i in items]
-            ),
+            "accuracy": accuracy(gold, [item.predicted for item, _ in items]),
+            "classifier_alone": accuracy(gold, [item.predicted_alone for item, _ in items]),
+            "false_merge": sum(done == "false_merge" for _, done in items),
+            "false_supersession": sum(done in _HARM[1:] for _, done in items),
+            "missed": sum(done in ("missed", "missed_merge") for _, done in items),
+            "asked": sum(done in ("to_review", "merge_to_review") for _, done in items),
         }
-        for name, items in sorted(parts.items())
-    }
-
-
-def outcomes(judged: Sequence[Judged], policy: Policy) -> dict[str, Any]:
-    """What a run with these thresholds would have done to each pair, against the labels.
-
-    Returns:
-        Counts, and shares named `..._rate`. Of the contradictions: superseded the right way or
-        the wrong way, asked about, missed. Of the others: superseded, asked about superseding. Of
-        the equivalent pairs: merged, asked, missed. `false_merge` is a merge that loses something:
-        of pairs that are compatible or contradict each other, or of the fact that says more.
-    """
-    count: Counter[str] = Counter()
-    for item in judged:
-        decision = _decision(item, policy)
-        kind = _acts(decision)
-        contradicts = item.row.relation == "contradicts"
-        count["contradictions" if contradicts else "others"] += 1
-        if contradicts:
-            count[_outcome_of_contradiction(item, decision, kind)] += 1
-        elif kind == "supersede":
-            count["false_supersession"] += 1
-        elif kind == "ask-supersede":
-            count["needless_question"] += 1
-        if item.row.relation == "equivalent":
-            count["equivalents"] += 1
-            outcome = {"merge": "merged", "ask-merge": "merge_to_review"}.get(kind, "missed_merge")
-            count[outcome] += 1
-        else:
-            count["not_equivalent"] += 1
-            if kind == "merge":
-                count["merged_contained" if _keeps_more(item, decision) else "false_merge"] += 1
-    found: dict[str, Any] = {name: count[name] for name in _COUNTED}
-    for name, whole in _SHARES.items():
-        found[f"{name}_rate"] = count[name] / count[whole] if count[whole] else None
     return found
-
-
-_COUNTED: Final = (
-    "contradictions", "caught", "wrong_way", "to_review", "missed", "others",
-    "false_supersession", "needless_question", "equivalents", "merged", "merge_to_review",
-    "missed_merge", "not_equivalent", "merged_contained", "false_merge",
-)  # fmt: skip
-_SHARES: Final = {
-    "caught": "contradictions",
-    "wrong_way": "contradictions",
-    "to_review": "contradictions",
-    "missed": "contradictions",
-    "false_supersession": "others",
-    "merged": "equivalents",
-    "missed_merge": "equivalents",
-    "false_merge": "not_equivalent",
-}
-
-
-def _decision(item: Judged, policy: Policy) -> Decision | None:
-    """The one decision that `decide` makes about a memory of these two facts, links left out."""
-    facts = {item.left.id: item.left, item.right.id: item.right}
-    uniques = collapse(tuple(facts.values()))
-    key = (item.left.id, item.right.id)
-    # Verbatim repeats are one text: a run never makes a pair of them
-    apart = len(uniques) == 2
-    decisions, _ = decide(
-        facts,
-        uniques,
-        [Pair(left=key[0], right=key[1], rule="labelled")] if apart else [],
-        {key: item.verdict} if apart else {},
-        {key: item.assessment} if apart else {},
-        policy=policy,
-        now=RECORDED,
-    )
-    return next((d for d in decisions if d.kind is not DecisionKind.LINK), None)
-
-
-def _acts(decision: Decision | None) -> str:
-    if decision is None:
-        return ""
-    if decision.kind is not DecisionKind.REVIEW:
-        return str(decision.kind)
-    # Without a proposal it asks which of two contradicting facts holds
-    return f"ask-{decision.proposal or DecisionKind.SUPERSEDE}"
-
-
-def _outcome_of_contradiction(item: Judged, decision: Decision | None, kind: str) -> str:
-    if kind == "supersede" and decision is not None:
-        stays = "a" if decision.object == item.left.id else "b"
-        return "caught" if stays == item.row.winner else "wrong_way"
-    return "to_review" if kind == "ask-supersede" else "missed"
-
-
-def _keeps_more(item: Judged, decision: Decision | None) -> bool:
-    """Whether what stays says all that was absorbed."""
-    richer = {"a_entails_b": item.left.id, "b_entails_a": item.right.id}.get(item.row.relation)
-    return decision is not None and decision.object == richer
 
 
 # -- the suite ---------------------------------------------------------------------------------
 
 
 def run_pairs(
-    split: str, settings: Settings, *, sets: Path = PAIRS, public_limit: int = 1000
+    split: str,
+    settings: Settings,
+    *,
+    sets: Path = PAIRS,
+    public: Sequence[Path] = (),
+    public_limit: int = 1000,
 ) -> dict[str, Any]:
-    """Score one split with the models that `settings` name."""
+    """Score one split with the models that `settings` name.
+
+    Args:
+        split: `dev` or `test`.
+        settings: Models and thresholds.
+        sets: The folder of the splits.
+        public: Files of SNLI, MultiNLI, ANLI or SICK to score the classifier on as well.
+        public_limit: At most so many rows of each public source.
+    """
     began = time.perf_counter()
     paths = sorted((sets / split).glob("*.jsonl"))
     rows = read_rows(paths)
@@ -358,6 +142,8 @@ def run_pairs(
     judged = judge(rows, backends.classifier, backends.extractor, slots=settings.slots)
     seconds = {"judging": time.perf_counter() - began}
     gold = [row.gold for row in rows]
+    predicted = [item.predicted for item in judged]
+    deeds = [deed(item, policy_of(settings.thresholds)) for item in judged]
     result = heading(
         f"pairs {split}",
         settings=settings,
@@ -366,31 +152,134 @@ def run_pairs(
     )
     result |= {
         "pairs": len(rows),
-        "judge": scores(
-            gold,
-            [item.predicted for item in judged],
-            np.array([item.contradiction for item in judged]),
-        )
+        "judge": scores(gold, predicted, np.array([item.contradiction for item in judged]))
         | {"relation_accuracy": _relation_accuracy(judged)},
         "controls": _controls(rows, judged, backends, sets, settings),
         "profiles": {
-            name: outcomes(
-                judged,
-                Policy(merge=limits.merge, supersede=limits.supersede, review=limits.review),
-            )
-            for name, limits in PROFILES.items()
+            name: outcomes(judged, policy_of(limits)) for name, limits in PROFILES.items()
         },
-        "by_category": by_field(judged, lambda row: row.category),
-        "by_language": by_field(judged, lambda row: row.lang),
+        "profile": settings.profile,
+        "by_category": by_field(judged, deeds, lambda row: row.category),
+        "by_language": by_field(judged, deeds, lambda row: row.lang),
+        "confusion": {"classes": list(CLASSES), "counts": confusion(gold, predicted, CLASSES)},
+        "curves": curves(judged),
+        "samples": _samples(judged, deeds),
         "failures": sum(item.verdict.failure is not None for item in judged),
     }
+    if split == "dev":  # of the test split, single pairs are not to be looked at
+        result["mistakes"] = _worst(judged, deeds)
     folder = os.environ.get(PUBLIC)
+    own = {path.name: nli_scores(path, backends.classifier, limit=public_limit) for path in public}
     if folder:
-        result["public"] = public_scores(Path(folder), backends.classifier, limit=public_limit)
-    else:
-        result["public"] = f"skipped: {PUBLIC} names no folder"
+        own |= public_scores(Path(folder), backends.classifier, limit=public_limit)
+    result["public"] = own or f"skipped: no file is given, and {PUBLIC} names no folder"
     seconds["all"] = time.perf_counter() - began
     return result | {"seconds": seconds}
+
+
+def curves(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Precision and recall of contradictions, risk by coverage, reliability.
+
+    `ece` is that of the classifier, its likeliest class in each direction against the class that
+    the label gives that direction; the policy rests on `acting`: how often a contradiction that
+    the judge would act on is one.
+    """
+    positive = np.array([item.row.gold == "contradiction" for item in judged])
+    right = np.array([item.predicted == item.row.gold for item in judged])
+    acting = [item for item in judged if item.contradiction > 0]
+    sure, correct = _directions(judged)
+    return {
+        "precision_recall": {
+            "judge": precision_recall(np.array([i.contradiction for i in judged]), positive),
+            "classifier alone": precision_recall(
+                np.array([i.contradiction_alone for i in judged]), positive
+            ),
+        },
+        "risk_coverage": {
+            "judge": risk_coverage(np.array([_sure_of(i) for i in judged]), right),
+        },
+        "reliability": {
+            "classifier": calibration(sure, correct),
+            "acting": calibration(
+                np.array([i.contradiction for i in acting]),
+                np.array([i.row.gold == "contradiction" for i in acting], dtype=bool),
+            ),
+        },
+    }
+
+
+def _directions(judged: Sequence[Judged]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Confidence of the likeliest class in each direction, and whether it is the right one."""
+    sure, right = [], []
+    for item in judged:
+        entails = {
+            "equivalent": (True, True), "a_entails_b": (True, False), "b_entails_a": (False, True),
+        }.get(item.row.relation, (False, False))  # fmt: skip
+        sides = (item.verdict.forward, item.verdict.backward)
+        for scored, entailed in zip(sides, entails, strict=True):
+            if scored is None:
+                continue
+            gold = "entailment" if entailed else "neutral"
+            gold = "contradiction" if item.row.gold == "contradiction" else gold
+            named = asdict(scored)
+            best = max(named, key=lambda name: named[name])
+            sure.append(named[best])
+            right.append(best == gold)
+    return np.array(sure), np.array(right, dtype=bool)
+
+
+def _sure_of(item: Judged) -> float:
+    """How sure the judge is of the class it gives; a doubt that only asks is no certainty."""
+    if item.predicted == "distinct":
+        forward, backward = item.verdict.forward, item.verdict.backward
+        if forward is None or backward is None:
+            return 0.0
+        same = min(forward.entailment, backward.entailment)
+        return 1 - max(item.contradiction_alone, same)
+    return 0.0 if item.assessment.review_only else item.assessment.confidence
+
+
+def _worst(judged: Sequence[Judged], deeds: Sequence[str]) -> list[dict[str, Any]]:
+    """Mistakes with their reasons: harm first, the surest first."""
+    rank = {name: k for k, name in enumerate((*_HARM, "missed", "missed_merge"))}
+    wrong = [(item, done) for item, done in zip(judged, deeds, strict=True) if done in rank]
+    wrong.sort(key=lambda each: (rank[each[1]], -each[0].assessment.confidence, each[0].row.id))
+    return [
+        {
+            "id": item.row.id,
+            "mistake": done,
+            "a": item.row.a,
+            "b": item.row.b,
+            "a_time": item.row.a_time,
+            "b_time": item.row.b_time,
+            "label": item.row.relation,
+            "said": str(item.assessment.relation),
+            "confidence": item.assessment.confidence,
+            "because": list(item.assessment.because),
+        }
+        for item, done in wrong[:_WORST]
+    ]
+
+
+def _samples(judged: Sequence[Judged], deeds: Sequence[str]) -> dict[str, Any]:
+    """What `eval.compare` resamples, by pair."""
+    both = list(zip(judged, deeds, strict=True))
+
+    def shares(among: Callable[[str], bool], *names: str) -> dict[str, Any]:
+        items = {i.row.id: f"{int(d in names)}/1" for i, d in both if among(i.row.relation)}
+        return {"kind": "share", "items": items}
+
+    return {
+        "macro-F1": {
+            "kind": "macro-F1",
+            "items": {item.row.id: f"{item.row.gold} {item.predicted}" for item in judged},
+        },
+        "caught": shares(lambda r: r == "contradicts", "caught"),
+        "caught or asked": shares(lambda r: r == "contradicts", "caught", "to_review"),
+        "false supersessions": shares(lambda r: r != "contradicts", "false_supersession"),
+        "false merges": shares(lambda r: r != "equivalent", "false_merge"),
+        "merged": shares(lambda r: r == "equivalent", "merged"),
+    }
 
 
 def _relation_accuracy(judged: Sequence[Judged]) -> float:
@@ -411,16 +300,15 @@ def _controls(
     layers = judge(rows, Blind(), backends.extractor, slots=settings.slots)
     dev = read_rows((sets / "dev").glob("*.jsonl"))
     dev_gold = [row.gold for row in dev]
-    dev_cosines = _cosines(dev, backends.embedder)
-    cosines = dev_cosines if dev == list(rows) else _cosines(rows, backends.embedder)
+    dev_cosines = cosines(dev, backends.embedder)
+    own = dev_cosines if dev == list(rows) else cosines(rows, backends.embedder)
     threshold = best_threshold(dev_cosines, dev_gold)
     low, high = best_band(dev_cosines, dev_gold)
     return {
         "do nothing": scores(gold, ["distinct"] * len(gold)),
         "exact match": scores(gold, by_text([(row.a, row.b) for row in rows])),
-        "cosine threshold": scores(gold, by_threshold(cosines, threshold))
-        | {"threshold": threshold},
-        "cosine band": scores(gold, by_band(cosines, low, high)) | {"low": low, "high": high},
+        "cosine threshold": scores(gold, by_threshold(own, threshold)) | {"threshold": threshold},
+        "cosine band": scores(gold, by_band(own, low, high)) | {"low": low, "high": high},
         "layers alone": scores(
             gold, [i.predicted for i in layers], np.array([i.contradiction for i in layers])
         ),
@@ -430,18 +318,3 @@ def _controls(
             np.array([i.contradiction_alone for i in judged]),
         ),
     }
-
-
-def cosine_threshold(embedder: Embedder, *, sets: Path = PAIRS) -> float:
-    """The cosine from which on two texts of the dev split are best called duplicates."""
-    dev = read_rows((sets / "dev").glob("*.jsonl"))
-    return best_threshold(_cosines(dev, embedder), [row.gold for row in dev])
-
-
-def _cosines(rows: Sequence[Row], embedder: Embedder) -> npt.NDArray[np.float64]:
-    facts = [fact for row in rows for fact in _facts(row)]
-    with Store.open(":memory:") as store:
-        vectors = embed(store, embedder, facts, tally=Tally("embed"), progress=silent)
-    both = vectors.astype(np.float64).reshape(len(rows), 2, -1)
-    cosines: npt.NDArray[np.float64] = (both[:, 0] * both[:, 1]).sum(axis=1)
-    return cosines

@@ -19,9 +19,10 @@ from consolidate.judge.assess import relation_of
 from consolidate.protocols import ContradictionClassifier
 from consolidate.types import Verdict
 from eval.metrics import accuracy, auc, macro_f1, three_way
+from eval.readers import read_nli
 from eval.record import files_digest, read_jsonl
 
-__all__ = ["EVALUATION_ONLY", "public_scores"]
+__all__ = ["EVALUATION_ONLY", "nli_scores", "public_scores"]
 
 EVALUATION_ONLY: Final = frozenset({"letta_core_memory"})
 """Sources that no model of this project was trained on."""
@@ -48,10 +49,31 @@ def public_scores(
     }
 
 
+def nli_scores(path: Path, classifier: ContradictionClassifier, *, limit: int) -> dict[str, Any]:
+    """Scores on a file of SNLI, MultiNLI, ANLI or SICK that a user has, every row of it.
+
+    Raises:
+        InputError: The file is of none of these formats.
+    """
+    rows = [
+        {"a": pair.premise, "b": pair.hypothesis, "label": pair.label} for pair in read_nli(path)
+    ]
+    return _scored(path, rows, classifier, limit)
+
+
 def _scores(path: Path, classifier: ContradictionClassifier, limit: int) -> dict[str, Any]:
     rows = [row for row in read_jsonl(path) if row["split"] == "dev"]
     if path.stem in _WITHOUT_ENTAILMENT:
         rows = [row for row in rows if row["label"] != "entailment"]
+    return _scored(path, rows, classifier, limit)
+
+
+def _scored(
+    path: Path,
+    rows: Sequence[Mapping[str, Any]],
+    classifier: ContradictionClassifier,
+    limit: int,
+) -> dict[str, Any]:
     rows = sorted(rows, key=_place)[:limit]
     head = {"digest": files_digest([path]), "evaluation_only": path.stem in EVALUATION_ONLY}
     if not rows:

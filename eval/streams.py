@@ -17,9 +17,9 @@ from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import Plan
 from eval.controls import Cosine
+from eval.judged import cosine_threshold
 from eval.marks import score, totals
 from eval.memories import AGENT, DEMO_FILES, Memory, demo, read_memories
-from eval.pairs import cosine_threshold
 from eval.record import SETS, files_digest, heading
 from eval.ways import Way, controls, filled, play, stage_seconds
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from eval.marks import HARM
 
+_FEW = 3
+
 __all__ = ["pairs_lines", "share", "streams_lines", "table"]
 
 
@@ -34,7 +36,7 @@ def pairs_lines(result: Mapping[str, Any]) -> list[str]:
     judges = {"judge": result["judge"], **result["controls"]}
     lines += table(
         ("%", "macro-F1", "95 % from", "to", "duplicate", "contrad.", "distinct", "accuracy",
-         "caught at 1 %"),
+         "caught at 1 %", "false merges", "false supers.", "misses"),
         [
             (
                 name,
@@ -43,6 +45,9 @@ def pairs_lines(result: Mapping[str, Any]) -> list[str]:
                 *(share(entry["f1"][each]) for each in entry["f1"]),
                 share(entry["accuracy"]),
                 share(entry.get("caught_at_1pct")),
+                entry["false_merges"],
+                entry["false_supersessions"],
+                entry["misses"],
             )
             for name, entry in judges.items()
         ],
@@ -59,7 +64,15 @@ def pairs_lines(result: Mapping[str, Any]) -> list[str]:
         ("", *profiles),
         [(name.replace("_", " "), *(entry[name] for entry in profiles.values())) for name in names],
     )
-    lines += ["", *_weakest(result), "", *_public(result["public"])]
+    ece = result["curves"]["reliability"]
+    lines += [
+        "",
+        f"calibration error: classifier {share(ece['classifier']['ece'])} %, "
+        f"{ece['acting']['items']} contradictions {share(ece['acting']['ece'])} %",
+        *_weakest(result),
+        "",
+        *_public(result["public"]),
+    ]
     return lines
 
 
@@ -96,7 +109,10 @@ def streams_lines(result: Mapping[str, Any]) -> list[str]:
         "",
         *_states(result),
         "",
-        *_parts("by tag", result["by_tag"]),
+        *_parts(
+            f"by tag (of {_FEW} streams or more)",
+            {name: part for name, part in result["by_tag"].items() if part["streams"] >= _FEW},
+        ),
         "",
         *_parts("by language", result["by_language"]),
         "",

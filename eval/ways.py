@@ -7,7 +7,7 @@ serves all. Planned on one store, they share its cached vectors and verdicts, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from consolidate import pipeline
@@ -23,7 +23,7 @@ from eval.memories import AGENT, Memory
 
 __all__ = ["Played", "Way", "ablations", "controls", "filled", "play"]
 
-LIKELIEST: Final[Mapping[str, float]] = {
+LIKELIEST: Final[Mapping[str, Any]] = {
     "merge_threshold": 0.5,
     "supersede_threshold": 0.5,
     "review_threshold": 0.5,
@@ -38,19 +38,23 @@ class Way:
     classifier: ContradictionClassifier | None = None
     """None is the one that is scored."""
     layers: Layers = ALL_LAYERS
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    likeliest: bool = False
+    """Act on whatever is likeliest, instead of by the settings' thresholds."""
     idle: bool = False
     """Do nothing at all."""
+
+    def using(self, settings: Settings) -> Settings:
+        """The settings with this way's thresholds."""
+        return replace(settings, **LIKELIEST) if self.likeliest else settings
 
 
 def controls(cosine: Cosine) -> dict[str, Way]:
     """What the judge is compared with, by name."""
-    alone = Layers.none()
     return {
         "do nothing": Way(idle=True),
-        "exact match": Way(classifier=Blind(), layers=alone),
-        "cosine threshold": Way(classifier=cosine, layers=alone, settings=LIKELIEST),
-        "classifier alone": Way(layers=alone, settings=LIKELIEST),
+        "exact match": Way(classifier=Blind(), layers=Layers.none()),
+        "cosine threshold": Way(classifier=cosine, layers=Layers.none(), likeliest=True),
+        "classifier alone": Way(layers=Layers.none(), likeliest=True),
         "layers alone": Way(classifier=Blind()),
     }
 
@@ -60,7 +64,7 @@ def ablations() -> dict[str, Way]:
     return {
         f"without {item.name}": Way(
             layers=ALL_LAYERS.without(item.name),
-            settings=LIKELIEST if item.name == "policy" else {},
+            likeliest=item.name == "policy",
         )
         for item in fields(Layers)
     }
@@ -101,7 +105,7 @@ def play(
         plan = pipeline.plan(
             store,
             using,
-            replace(settings, **way.settings),
+            way.using(settings),
             agent=AGENT,
             now=memory.now,
             layers=way.layers,

@@ -13,7 +13,9 @@ from consolidate.backends.fake import FakeClassifier, FakeExtractor
 from consolidate.settings import Settings
 from consolidate.stages.decide import Policy
 from consolidate.types import Relation
-from eval.pairs import PUBLIC, Judged, Row, judge, outcomes, run_pairs
+from eval.judged import Judged, Row, judge
+from eval.outcomes import outcomes
+from eval.pairs import PUBLIC, run_pairs
 from eval.public import public_scores
 from eval.record import write_result
 from eval.run import main
@@ -115,6 +117,10 @@ def test_the_suite_says_what_it_depends_on_and_compares_with_controls(tmp_path: 
         "do nothing", "exact match", "cosine threshold", "cosine band", "layers alone",
         "classifier alone",
     }  # fmt: skip
+    assert result["controls"]["do nothing"]["misses"] == 4
+    assert sum(map(sum, result["confusion"]["counts"])) == 6
+    assert result["curves"]["reliability"]["classifier"]["items"] == 12  # both directions
+    assert all(entry["because"] for entry in result["mistakes"])
     assert result["controls"]["do nothing"]["accuracy"] == pytest.approx(2 / 6)
     assert result["profiles"].keys() == {"careful", "balanced", "eager"}
     assert result["by_category"]["home"]["pairs"] == 6

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pytest
+from llm_models import APIS, Made
+from llm_server import Text, answer_all, serving
 
 from cases.bench import NOW, Bench, check, said
 from consolidate import pipeline
@@ -205,3 +207,37 @@ def _copy_of_encoder(folder: Path, note: str) -> Path:
     shutil.copytree(bundled_folder("minilm"), folder, ignore=graph)
     (folder / MODEL).write_bytes(note.encode())
     return folder
+
+
+@check
+def an_answer_with_two_labels_is_no_verdict(bench: Bench) -> None:
+    unclear = (
+        answer_all(forward="contradiction", backward="neutral or contradiction"),
+        answer_all(forward="contradiction, neutral", backward="contradiction"),
+        answer_all(forward=["contradiction", "neutral"], backward="contradiction"),
+        Text("Contradiction? Rather neutral."),
+        Text('{"answers": []} contradiction'),
+    )
+    clear = answer_all(forward="contradiction", backward="contradiction")
+    for api in APIS:
+        with serving(clear) as server:
+            made = Made(server, api)
+            backends = Backends(
+                embedder=FakeEmbedder(), extractor=FakeExtractor(), classifier=made.classifier()
+            )
+            for answer in (*unclear, clear):
+                server.answer_with(answer)
+                store = bench.filled(
+                    [
+                        said("a", "User works for the mill as a miller", 1),
+                        said("b", "User works for the dairy as a driver", 2),
+                    ]
+                )
+                outcome = bench.run(store, backends)
+                assert outcome.plan is not None
+                failures = sum(stage.failures for stage in outcome.plan.stages)
+                live = {fact.id for fact in store.facts()}
+                # The pair is one that a clear answer decides
+                assert (failures, live) == ((0, {"b"}) if answer is clear else (1, {"a", "b"}))
+                assert answer is clear or not outcome.plan.decisions
+            made.close()
