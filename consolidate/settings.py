@@ -110,6 +110,26 @@ class Settings:
     need another build of onnxruntime."""
     lease_seconds: float = 60.0
     """After this long without a sign of life, a run counts as dead."""
+    relevance_weight: float = 0.6
+    """Share of a recalled fact's score that its likeness to the query makes."""
+    strength_weight: float = 0.3
+    """Share that its strength makes."""
+    recency_weight: float = 0.1
+    """Share that its newness makes."""
+    fusion_k: int = 60
+    """How flat the ranks by meaning and by words are joined (reciprocal rank fusion)."""
+    recall_similarity: float = 0.1
+    """Facts less similar to a query than this (cosine) are not found by meaning."""
+    recall_embeds: int = 16
+    """Facts without a vector that one recall embeds at most; the others are found by words."""
+    decay_per_hour: float = 0.001
+    """How fast an unused fact loses strength: 0.001 halves it in 29 days."""
+    access_resistance: float = 0.3
+    """How much being recalled slows that down."""
+    strength_floor: float = 0.05
+    """Facts weaker than this leave recall, not history."""
+    recency_per_day: float = 0.01
+    """How fast newness wears off."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Attributes of one's own: name to `one` (one value at a time) or `many`."""
     llm_base_url: str | None = None
@@ -219,6 +239,17 @@ _WITHOUT_INFLUENCE = (
     "threads",
     "providers",
     "lease_seconds",
+    # Finding decides nothing.
+    "relevance_weight",
+    "strength_weight",
+    "recency_weight",
+    "fusion_k",
+    "recall_similarity",
+    "recall_embeds",
+    "decay_per_hour",
+    "access_resistance",
+    "strength_floor",
+    "recency_per_day",
     # How a language model is reached and what it may cost. What it said is stored under the
     # model's identity, which a plan records beside the settings.
     "llm_base_url",

@@ -15,6 +15,7 @@ from consolidate.cli import (
     facts,
     inspect,
     models,
+    recall,
     review,
     runs,
     schedule,
@@ -54,6 +55,11 @@ def _root(
 
 app.command()(facts.init)
 app.command()(facts.remember)
+app.command()(recall.recall)
+app.command()(recall.search)
+app.command()(recall.decay)
+app.command()(recall.pin)
+app.command()(recall.unpin)
 app.command(name="import")(exchange.import_file)
 app.command(name="export")(exchange.export_file)
 app.command()(runs.plan)

@@ -121,14 +121,18 @@ class Context:
         with Store.open(self.path, create=create) as store:
             yield store
 
+    @property
+    def locked(self) -> bool:
+        """Whether the store lies where nobody may write."""
+        places = (self.path, self.path.parent)
+        return any(place.exists() and not os.access(place, os.W_OK) for place in places)
+
     @contextmanager
     def reading(self) -> Iterator[Store]:
         """Open the store to look at it: works in a folder where nobody may write, too."""
         from consolidate.store import Store
 
-        places = (self.path, self.path.parent)
-        locked = any(place.exists() and not os.access(place, os.W_OK) for place in places)
-        with Store.open(self.path, create=False, read_only=locked) as store:
+        with Store.open(self.path, create=False, read_only=self.locked) as store:
             yield store
 
 

@@ -32,6 +32,8 @@ def open_memory(
     backends: Backends | None = None,
     principal: str = "user",
     messages: str | None = None,
+    create: bool = True,
+    read_only: bool = False,
 ) -> Memory:
     """Open an agent's memory, and make it if it is missing.
 
@@ -43,6 +45,8 @@ def open_memory(
         principal: Who "I" is in what is said: `user`, or a name.
         messages: A table of one's own in the same file to search for conversations; None takes
             the store's.
+        create: Make the file if it is missing.
+        read_only: Never write. What is recalled is then not counted as used.
 
     Raises:
         SettingsError: The settings can't be used.
@@ -58,4 +62,6 @@ def open_memory(
         backends=backends,
         principal=principal,
         messages=messages,
+        create=create,
+        read_only=read_only,
     )

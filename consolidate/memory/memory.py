@@ -47,23 +47,34 @@ class Memory(
         backends: Backends | None = None,
         principal: str = "user",
         messages: str | None = None,
+        create: bool = True,
+        read_only: bool = False,
     ) -> Self:
         """Open a memory; see `consolidate.memory.open_memory`."""
         check_name("agent_id", agent_id)
         check_name("principal", principal)
         chosen = settings if isinstance(settings, Settings) else resolve(settings).settings
-        store = Store.open(chosen.database if path is None else path)
-        return cls(
-            store,
-            agent_id,
-            settings=chosen,
-            backends=backends,
-            principal=principal,
-            messages=messages,
-        )
+        file = chosen.database if path is None else path
+        store = Store.open(file, create=create, read_only=read_only)
+        try:
+            return cls(
+                store,
+                agent_id,
+                settings=chosen,
+                backends=backends,
+                principal=principal,
+                messages=messages,
+            )
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
-        """Close the store; doing it twice is fine."""
+        """Write down what was recalled, if that can be done at once, and close the store.
+
+        Doing it twice is fine.
+        """
+        self.write_uses()
         self.store.close()
 
     def __enter__(self) -> Self:

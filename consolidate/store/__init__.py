@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from consolidate.store.leases import Lease
-from consolidate.store.records import Added, Entity, Event, History, State
+from consolidate.store.records import Added, Entity, Event, History, Message, RecallRow, State
 from consolidate.store.registry import Declarations, NamedEntity
 from consolidate.store.rows import LIVE, fact_digest, fact_hash
 from consolidate.store.store import Store
@@ -17,8 +17,10 @@ __all__ = [
     "Event",
     "History",
     "Lease",
+    "Message",
     "NamedEntity",
     "PreparedRun",
+    "RecallRow",
     "State",
     "Store",
     "fact_digest",

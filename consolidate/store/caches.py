@@ -67,11 +67,24 @@ class CachePart(Part):
                 self._bind(model, dimensions)
                 ids = self._text_ids([key for key, _ in chunk])
                 model_id = self._model_id(model)
-                self._db.write_many(
+                written = self._db.write_many(
                     "INSERT INTO vectors (text, model, vector) VALUES (?, ?, ?) "
                     "ON CONFLICT DO NOTHING",
                     [(ids[key], model_id, blob) for key, blob in chunk],
                 )
+                if written:
+                    self._note_vectors()
+
+    def vectors_revision(self) -> int:
+        """A number that rises whenever vectors are saved."""
+        return int(self._db.value("SELECT value FROM meta WHERE key = ?", (_SAVED,)) or 0)
+
+    def _note_vectors(self) -> None:
+        self._db.write(
+            "INSERT INTO meta (key, value) VALUES (?, '1') "
+            "ON CONFLICT (key) DO UPDATE SET value = value + 1",
+            (_SAVED,),
+        )
 
     def embedding_model(self) -> tuple[str, int] | None:
         """Return identity and dimensions of the model this store is bound to, if any."""
@@ -180,6 +193,7 @@ class CachePart(Part):
             self._db.write("DELETE FROM staged_vectors")
             self._db.write("DELETE FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
             self._bind(model, dimensions)
+            self._note_vectors()
         return dropped
 
     def drop_staged_vectors(self) -> int:
@@ -328,7 +342,7 @@ def _takes_part(status: FactStatus) -> bool:
     return status.is_live or status is FactStatus.SUPERSEDED
 
 
-_MODEL, _LENGTH = "embedding_model", "embedding_dimensions"
+_MODEL, _LENGTH, _SAVED = "embedding_model", "embedding_dimensions", "vectors_revision"
 
 _SCORES = ", ".join(
     f"{direction}_{score}"

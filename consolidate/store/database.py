@@ -143,12 +143,13 @@ class Database:
     # Writing
 
     @contextmanager
-    def atomic(self) -> Iterator[None]:
+    def atomic(self, *, wait: bool = True) -> Iterator[None]:
         """Do all or nothing. Nested calls are savepoints.
 
         The write lock is taken at the start, so the wait for another writer happens here and
         what was read inside can't change before it is written. An error inside rolls back and
-        goes on its way unchanged, whatever the rollback does.
+        goes on its way unchanged, whatever the rollback does. Without `wait` the call fails at
+        once where another process is writing.
         """
         with self._lock:
             if self._reading:
@@ -158,7 +159,10 @@ class Database:
                 # Left behind if an interrupt struck between BEGIN and the try below.
                 self._roll_back("ROLLBACK")
             savepoint = f"level_{self._depth}"
-            self.query("BEGIN IMMEDIATE" if outer else f"SAVEPOINT {savepoint}")
+            if outer:
+                self._begin(wait=wait)
+            else:
+                self.query(f"SAVEPOINT {savepoint}")
             self._depth += 1
             try:
                 yield
@@ -228,6 +232,16 @@ class Database:
                 time.sleep(0.01)
             else:
                 return
+
+    def _begin(self, *, wait: bool) -> None:
+        if wait:
+            self.query("BEGIN IMMEDIATE")
+            return
+        self.query("PRAGMA busy_timeout = 0")
+        try:
+            self.query("BEGIN IMMEDIATE")
+        finally:
+            self.query(f"PRAGMA busy_timeout = {int(self._busy_timeout * 1000)}")
 
     def _require_atomic(self) -> None:
         if not self._depth:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from consolidate.serialise import to_data
+from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -169,6 +170,25 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
         "SELECT agent, content_hash, at FROM tombstones "  # noqa: S608
         f"WHERE {_MINE.format('')} ORDER BY 1, 2",
         _named("agent", "content_hash", "at"),
+    ),
+    (
+        "pin",
+        "SELECT facts.agent, fact, at FROM pins JOIN facts ON facts.id = fact "  # noqa: S608
+        f"WHERE {_MINE.format('facts.')} ORDER BY fact",
+        _named("agent", "fact", "at"),
+    ),
+    (
+        "use",
+        "SELECT facts.agent, fact, count, last FROM uses JOIN facts ON facts.id = fact "  # noqa: S608
+        f"WHERE {_MINE.format('facts.')} ORDER BY fact",
+        _named("agent", "fact", "count", "last"),
+    ),
+    (
+        # In the order they were said, which their numbers keep
+        "message",
+        f"SELECT {', '.join(MESSAGE_COLUMNS)} FROM messages "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY number",
+        _named(*MESSAGE_COLUMNS),
     ),
     (
         "journal",

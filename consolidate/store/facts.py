@@ -183,6 +183,7 @@ class FactPart(TombstonePart):
         query: str,
         *,
         agent: str | None = None,
+        kind: str | None = None,
         limit: int = 10,
         include_history: bool = False,
     ) -> list[Fact]:
@@ -195,10 +196,14 @@ class FactPart(TombstonePart):
         Args:
             query: What to look for.
             agent: Only this agent; None is all.
+            kind: Only this kind; None is all.
             limit: At most so many.
             include_history: Also superseded, merged and forgotten facts.
         """
         where, values = _conditions(agent, None if include_history else LIVE)
+        if kind is not None:
+            where.append("facts.kind = ?")
+            values.append(kind)
         condition = " AND ".join(where)
         expression = match_expression(query)
         if expression is None:

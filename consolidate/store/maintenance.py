@@ -9,6 +9,7 @@ from typing import Any
 from consolidate.errors import StoreError
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
+from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -29,10 +30,12 @@ _CONTENT = {
     "entity_declarations": (DECLARED_COLUMNS, "agent, key"),
     "entity_pins": (PIN_COLUMNS, "fact, name, entity"),
     "tombstones": (("agent", "content_hash", "at"), "agent, content_hash"),
+    "pins": (("fact", "at"), "fact"),
+    "messages": (MESSAGE_COLUMNS, "id"),
 }
 """What people and agents put in and runs change. Column names and order, by table."""
 
-_INDEXES = ("facts_fts", "passages_fts")
+_INDEXES = ("facts_fts", "passages_fts", "messages_fts")
 
 _DERIVED = {
     "entities": "SELECT agent, key, name, type, note FROM entities ORDER BY agent, key",

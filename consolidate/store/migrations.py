@@ -439,3 +439,74 @@ def entity_registry(database: Database) -> None:
     rekey_entities(database)
     for (agent,) in database.query("SELECT DISTINCT agent FROM entities"):
         fill_names(database, agent)
+
+
+@migration(6)
+def recall_and_messages(database: Database) -> None:
+    """What recall needs to keep up with changes, use and pins of facts, conversations."""
+    changed = (
+        "INSERT INTO fact_revisions (number, revision) VALUES ({}, "
+        "(SELECT coalesce(max(revision), 0) + 1 FROM fact_revisions)) "
+        "ON CONFLICT (number) DO UPDATE SET revision = excluded.revision;"
+    )
+    of_fact = "(SELECT number FROM facts WHERE id = {}.fact)"
+    for statement in (
+        # One row a fact, for good: a number without a fact says that the fact is gone.
+        """CREATE TABLE fact_revisions (
+            number INTEGER PRIMARY KEY,
+            revision INTEGER NOT NULL UNIQUE
+        )""",
+        "INSERT INTO fact_revisions (number, revision) SELECT number, number FROM facts",
+        """CREATE TABLE uses (
+            fact TEXT PRIMARY KEY REFERENCES facts (id) ON DELETE CASCADE,
+            count INTEGER NOT NULL CHECK (count > 0),
+            last TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE pins (
+            fact TEXT PRIMARY KEY REFERENCES facts (id) ON DELETE CASCADE,
+            at TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        *(
+            f"CREATE TRIGGER {table}_{event.lower()}_revision AFTER {event} ON {table} "
+            f"BEGIN {changed.format(number)} END"
+            for table, event, number in (
+                ("facts", "INSERT", "new.number"),
+                ("facts", "UPDATE", "new.number"),
+                ("facts", "DELETE", "old.number"),
+            )
+        ),
+        # A fact that is deleted takes its uses and pins along; then there is no number to note.
+        *(
+            f"CREATE TRIGGER {table}_{event.lower()}_revision AFTER {event} ON {table} "
+            f"WHEN {of_fact.format(row)} IS NOT NULL "
+            f"BEGIN {changed.format(of_fact.format(row))} END"
+            for table, event, row in (
+                ("uses", "INSERT", "new"),
+                ("uses", "UPDATE", "new"),
+                ("pins", "INSERT", "new"),
+                ("pins", "DELETE", "old"),
+            )
+        ),
+        """CREATE TABLE messages (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            agent TEXT NOT NULL,
+            conversation TEXT NOT NULL,
+            role TEXT NOT NULL,
+            content TEXT NOT NULL,
+            at TEXT NOT NULL
+        )""",
+        "CREATE INDEX messages_by_conversation ON messages (agent, conversation, number)",
+        """CREATE VIRTUAL TABLE messages_fts USING fts5 (
+            content, content = 'messages', content_rowid = 'number',
+            tokenize = 'unicode61 remove_diacritics 2'
+        )""",
+        """CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
+            INSERT INTO messages_fts (rowid, content) VALUES (new.number, new.content);
+        END""",
+        """CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
+            INSERT INTO messages_fts (messages_fts, rowid, content)
+            VALUES ('delete', old.number, old.content);
+        END""",
+    ):
+        database.write(statement)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from consolidate.types import Evidence, Fact, FactStatus
 
-__all__ = ["Added", "Entity", "Event", "History", "Passage", "State"]
+__all__ = ["Added", "Entity", "Event", "History", "Message", "Passage", "RecallRow", "State"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,3 +96,41 @@ class State:
     models: Mapping[str, str] = field(default_factory=dict)
     due: datetime | None = None
     cut: int = 0
+
+
+class RecallRow(NamedTuple):
+    """What recall keeps of a fact in memory. Times are seconds since 1970, None if unknown."""
+
+    number: int
+    id: str
+    kind: str
+    status: str
+    content_hash: str
+    stated_at: float | None
+    confirmed_at: float | None
+    valid_from: float | None
+    valid_to: float | None
+    recorded_at: float
+    changed_at: float | None
+    """When the run that gave the fact its status began."""
+    intensity: float
+    access_count: int
+    uses: int
+    """How often it was recalled here, beside what `access_count` says."""
+    last_access: float | None
+    last_use: float | None
+    pinned: int
+    successor: str | None
+    """The fact that it was merged into or superseded by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    id: str
+    conversation: str
+    """Empty if it is not known to which it belongs."""
+    role: str
+    content: str
+    at: datetime | None

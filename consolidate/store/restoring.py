@@ -16,7 +16,9 @@ from consolidate.errors import InputError
 from consolidate.serialise import canonical, from_data, to_data
 from consolidate.store.database import Database
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
+from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.passages import INSERT_PASSAGE, passage_rows
+from consolidate.store.records import Message
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -37,7 +39,7 @@ from consolidate.store.rows import (
     review_to_row,
 )
 from consolidate.store.store import Store
-from consolidate.store.validation import check_alias, check_fact, check_name
+from consolidate.store.validation import check_alias, check_fact, check_message, check_name
 from consolidate.times import format_time, parse_time
 from consolidate.types import (
     Alias,
@@ -427,6 +429,43 @@ class _Restore:
         values = (_text(row, "agent"), content_hash, _time(row["at"]))
         return self._insert("tombstones", ("agent", "content_hash", "at"), [values])
 
+    def _pin(self, row: _Data) -> int:
+        fact = self._mine(row)
+        return (
+            0 if fact is None else self._insert("pins", ("fact", "at"), [(fact, _time(row["at"]))])
+        )
+
+    def _use(self, row: _Data) -> int:
+        fact, count = self._mine(row), int(row["count"])
+        if count < 1:
+            raise InputError(f"count {count} must be at least 1")
+        values = (fact, count, _time(row["last"]))
+        return 0 if fact is None else self._insert("uses", ("fact", "count", "last"), [values])
+
+    def _mine(self, row: _Data) -> str | None:
+        """The fact that a row hangs on, if it came with this import."""
+        fact = self._id(_text(row, "fact"))
+        return fact if fact in self._fresh else None
+
+    def _message(self, row: _Data) -> int:
+        message = Message(
+            id=_text(row, "id"),
+            conversation=str(row["conversation"]),
+            role=str(row["role"]),
+            content=row["content"],
+            at=parse_time(row["at"]),
+        )
+        check_message(message)
+        values = (
+            message.id,
+            _text(row, "agent"),
+            message.conversation,
+            message.role,
+            message.content,
+            _time(row["at"]),
+        )
+        return self._insert("messages", MESSAGE_COLUMNS, [values])
+
     def _settle(self) -> None:
         """Put right what only the whole shows."""
         waiting = "SELECT value FROM json_each(?)"
@@ -494,6 +533,9 @@ _KINDS = (
     "review",
     "journal",
     "tombstone",
+    "pin",
+    "use",
+    "message",
 )
 _JOURNALLED: Mapping[str, Sequence[str]] = {
     "aliases": ALIAS_COLUMNS,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-__all__ = ["literal_pieces", "match_expression"]
+__all__ = ["literal_pieces", "match_expression", "match_words", "query_words"]
 
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 
@@ -14,11 +15,13 @@ _MOST = 64
 
 def match_expression(query: str) -> str | None:
     """Quote each word, so that no operator is left, and accept any of them; None if blank."""
-    words = _words(query)
-    if not words:
-        return None
-    quoted = ['"' + word.replace('"', '""') + '"' for word in words]
-    return " OR ".join(quoted)
+    words = query_words(query)
+    return match_words(words) if words else None
+
+
+def match_words(words: Collection[str]) -> str:
+    """An expression that any of some words fits, whatever is in them."""
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
 
 
 def literal_pieces(query: str) -> list[str]:
@@ -29,12 +32,12 @@ def literal_pieces(query: str) -> list[str]:
     """
     return [
         word
-        for word in _words(query)
+        for word in query_words(query)
         if len(word) > 2 or not word.isascii() or not any(map(str.isalnum, word))
     ]
 
 
-def _words(query: str) -> list[str]:
+def query_words(query: str) -> list[str]:
     """The distinct words of a query in their order, at most 64."""
     # A NUL would end the expression early inside SQLite. The apostrophe of a possessive would
     # make a phrase of name and "s", which only a text with both holds.

@@ -15,9 +15,11 @@ from consolidate.store.facts import FactPart
 from consolidate.store.histories import HistoryPart
 from consolidate.store.leases import LeasePart, holder_of
 from consolidate.store.maintenance import MaintenancePart
+from consolidate.store.messages import MessagePart
 from consolidate.store.migrations import migrate, version_of
 from consolidate.store.nearby import NearbyPart
 from consolidate.store.passages import PassagePart
+from consolidate.store.recalling import RecallPart
 from consolidate.store.registry import RegistryPart
 from consolidate.store.tombstones import TombstonePart
 from consolidate.store.whole_runs import WholeRunPart
@@ -37,6 +39,8 @@ class Store(
     WholeRunPart,
     LeasePart,
     MaintenancePart,
+    RecallPart,
+    MessagePart,
 ):
     """A memory in one SQLite file. Open it with `Store.open`; it is a context manager.
 
@@ -130,12 +134,20 @@ class Store(
     ) -> None:
         self.close()
 
-    def atomic(self) -> AbstractContextManager[None]:
+    @property
+    def read_only(self) -> bool:
+        """Whether this store refuses every change."""
+        return self._db.read_only
+
+    def atomic(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Make what is done inside all or nothing; nested calls are savepoints.
 
         The write lock is taken at the start. An error inside rolls back and is raised as it is.
+
+        Args:
+            wait: False fails at once, with a `StoreError`, where another process is writing.
         """
-        return self._db.atomic()
+        return self._db.atomic(wait=wait)
 
     def rows_written(self) -> int:
         """Rows inserted, changed or deleted through this store since it was opened.

@@ -9,11 +9,20 @@ from typing import Any
 from consolidate.errors import InputError, NaiveTimeError
 from consolidate.judge.trust import default_trust
 from consolidate.serialise import canonical
+from consolidate.store.records import Message
 from consolidate.store.rows import fact_hash
 from consolidate.times import format_time
 from consolidate.types import Alias, NewFact
 
-__all__ = ["LONGEST_NAME", "LONGEST_TEXT", "check_alias", "check_fact", "check_name", "new_row"]
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_TEXT",
+    "check_alias",
+    "check_fact",
+    "check_message",
+    "check_name",
+    "new_row",
+]
 
 LONGEST_TEXT = 1_000_000
 """Bytes of UTF-8 that a text, or the metadata, may have."""
@@ -57,6 +66,20 @@ def check_alias(alias: Alias) -> None:
     check_name("agent", alias.agent)
     check_name("canonical", alias.canonical)
     check_name("alias", alias.alias)
+
+
+def check_message(message: Message) -> None:
+    """Refuse a message that can't be stored or found again."""
+    check_name("role", message.role)
+    if message.conversation:
+        check_name("conversation", message.conversation)
+    _check_text("content", message.content)
+    size = len(message.content.encode())
+    if size > LONGEST_TEXT:
+        raise InputError(
+            f"content {_shown(message.content)} has {size} bytes; at most {LONGEST_TEXT} are stored"
+        )
+    _check_time("at", message.at)
 
 
 def check_name(what: str, name: object) -> None:
