@@ -25,6 +25,7 @@ from consolidate.memory.base import MemoryPart
 from consolidate.memory.fusion import affordable, coverage, fuse, interleave, keep, likeness, tokens
 from consolidate.memory.records import Recalled
 from consolidate.memory.strength import Decay
+from consolidate.protocols import embed_queries
 from consolidate.store.search import query_words
 from consolidate.store.validation import check_name
 from consolidate.times import parse_time
@@ -186,7 +187,7 @@ class RecallPart(MemoryPart):
             embedder = self.embedder
             model, dimensions = embedder.identity, embedder.dimensions
             self.store.check_embedding_model(model, dimensions)
-            return embedder.embed([query])[0], model, []
+            return embed_queries(embedder, [query])[0], model, []
         except ModelMismatchError:
             raise
         except BackendError as error:
