@@ -11,21 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from consolidate.backends import Backends
-from consolidate.judge.layers import Layers
 from consolidate.settings import Settings
-from eval.judged import PAIRS, judge, read_rows
+from eval.controls import Cosine
+from eval.judged import PAIRS, cosine_threshold, read_rows
 from eval.marks import score, totals
 from eval.memories import read_memories
 from eval.metrics import macro_f1
-from eval.outcomes import outcomes, policy_of
+from eval.outcomes import outcomes
+from eval.pair_ways import judged_in_ways
 from eval.record import files_digest, heading
 from eval.streams import STREAMS, stream_files
-from eval.ways import Way, ablations, filled, play
+from eval.ways import Way, ablations, controls, filled, play
 
 __all__ = ["run_ablation"]
-
-_ALONE = Way(layers=Layers.none(), likeliest=True)
-_EXACT = Way(layers=Layers.none().without("classifier"))
 
 
 def run_ablation(
@@ -40,7 +38,8 @@ def run_ablation(
     began = time.perf_counter()
     streams, paths = stream_files(split, folder), sorted((sets / split).glob("*.jsonl"))
     backends = Backends.load(settings)
-    ways = {"judge": Way()} | ablations() | {"classifier alone": _ALONE, "exact match": _EXACT}
+    cosine = Cosine(backends.embedder, cosine_threshold(backends.embedder, sets=sets))
+    ways = {"judge": Way()} | ablations() | controls(cosine)
     result = heading(
         f"ablation {split}",
         settings=settings,
@@ -48,18 +47,15 @@ def run_ablation(
         data={path.name: files_digest([path]) for path in (*streams, *paths)},
     )
     say("pairs")
-    asked = judge(
-        read_rows(paths), backends.classifier, backends.extractor, slots=settings.slots
-    )  # fmt: skip
-    gold = [each.row.gold for each in asked]
     on_pairs = {}
-    for name, way in ways.items():
-        judged = [each.under(way.layers, settings.slots) for each in asked]
-        done = outcomes(judged, policy_of(way.using(settings).thresholds))
-        kept = ("contradictions", "caught", "to_review", "others", "false_supersession",
-                "equivalents", "merged", "not_equivalent", "false_merge")  # fmt: skip
+    kept = ("contradictions", "caught", "to_review", "others", "false_supersession",
+            "equivalents", "merged", "not_equivalent", "false_merge")  # fmt: skip
+    judged_so = judged_in_ways(read_rows(paths), backends, settings, ways)
+    for name, (judged, policy) in judged_so.items():
+        done = outcomes(judged, policy)
+        predicted = [each.predicted if policy else "distinct" for each in judged]
         on_pairs[name] = {
-            "macro_f1": macro_f1(gold, [each.predicted for each in judged])[0],
+            "macro_f1": macro_f1([each.row.gold for each in judged], predicted)[0],
             **{key: done[key] for key in kept},
         }
     seconds = {"pairs": time.perf_counter() - began}

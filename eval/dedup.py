@@ -17,10 +17,11 @@ from typing import Any
 from consolidate.backends import Backends
 from consolidate.settings import Settings
 from consolidate.types import Fact, FactStatus
-from eval.controls import Blind, Cosine
-from eval.judged import PAIRS, Judged, cosine_threshold, judge, read_rows
+from eval.controls import Cosine
+from eval.judged import PAIRS, cosine_threshold, read_rows
 from eval.memories import Key, read_memories
-from eval.outcomes import deed, policy_of
+from eval.outcomes import deed, undone
+from eval.pair_ways import judged_in_ways
 from eval.record import files_digest, heading
 from eval.streams import STREAMS, stream_files
 from eval.ways import Way, controls, filled, play
@@ -104,19 +105,9 @@ def _on_pairs(
 ) -> dict[str, dict[str, Any]]:
     """What each way makes of the labelled pairs: merged rightly, wrongly, not."""
     rows = read_rows(paths)
-    asked: dict[str, list[Judged]] = {}
     found = {}
-    for name, way in ways.items():
-        classifier = way.classifier or (Blind() if way.idle else backends.classifier)
-        if classifier.identity not in asked:
-            asked[classifier.identity] = judge(
-                rows, classifier, backends.extractor, slots=settings.slots
-            )
-        judged = [each.under(way.layers, settings.slots) for each in asked[classifier.identity]]
-        policy = policy_of(way.using(settings).thresholds)
-        count = Counter(
-            "left alone" if way.idle else deed(each, policy) for each in judged
-        )  # fmt: skip
+    for name, (judged, policy) in judged_in_ways(rows, backends, settings, ways).items():
+        count = Counter(deed(each, policy) if policy else undone(each) for each in judged)
         found[name] = _shares(
             Counter(
                 right=count["merged"] + count["merged_contained"],

@@ -18,10 +18,13 @@ from consolidate.backends import Backends
 from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import Decision, Plan
+from eval.controls import Cosine
+from eval.judged import cosine_threshold
 from eval.marks import score, totals
 from eval.memories import AGENT, DEMO_FILES, Memory, demo, read_memories
 from eval.record import files_digest, heading
 from eval.streams import STREAMS, stream_files
+from eval.ways import Way, controls, filled, play
 
 __all__ = ["run_endtoend"]
 
@@ -50,14 +53,17 @@ def run_endtoend(
         data={path.name: files_digest([path]) for path in (*paths, *DEMO_FILES)},
     )
     memories = read_memories(paths)
+    ways = controls(Cosine(backends.embedder, cosine_threshold(backends.embedder)))
     say("demo")
-    result |= {"demo": _measured([demo()], backends, settings)}
+    result |= {"demo": _measured([demo()], backends, settings, ways)}
     say(f"{len(memories)} streams")
-    result |= {"streams": _measured(memories, backends, settings)}
+    result |= {"streams": _measured(memories, backends, settings, ways)}
     return result | {"seconds": {"all": time.perf_counter() - began}}
 
 
-def _measured(memories: Sequence[Memory], backends: Backends, settings: Settings) -> dict[str, Any]:
+def _measured(
+    memories: Sequence[Memory], backends: Backends, settings: Settings, ways: Mapping[str, Way]
+) -> dict[str, Any]:
     whole = [_run(memory, backends, settings, 1) for memory in memories]
     parts = [_run(memory, backends, settings, PARTS) for memory in memories]
     return {
@@ -65,38 +71,53 @@ def _measured(memories: Sequence[Memory], backends: Backends, settings: Settings
         "funnel": _funnel([plan for each in whole for plan in each["plans"]]),
         "at_once": _told(whole),
         f"in_{PARTS}_parts": _told(parts),
-        "controls": {"do nothing": _told([_run(m, backends, settings, 0) for m in memories])},
+        "controls": _controls(memories, backends, settings, ways),
+    }
+
+
+def _controls(
+    memories: Sequence[Memory], backends: Backends, settings: Settings, ways: Mapping[str, Way]
+) -> dict[str, dict[str, Any]]:
+    """End states in the ways of the controls; what they cost is not told."""
+    scored: dict[str, list[dict[str, Any]]] = {name: [] for name in ways}
+    live: Counter[str] = Counter()
+    for memory in memories:
+        with filled(memory) as store:
+            for name, played in play(memory, store, backends, settings, ways).items():
+                scored[name].append(score(played.facts, memory.key, played.decisions))
+                live[name] += sum(fact.status.is_live for fact in played.facts.values())
+    summed = {name: totals(each) for name, each in scored.items()}
+    return {
+        name: {key: each[key] for key in KEPT} | {"live": live[name]}
+        for name, each in summed.items()
     }
 
 
 def _run(memory: Memory, backends: Backends, settings: Settings, parts: int) -> dict[str, Any]:
-    """Fill a store in as many parts, with a run after each; no part is no run."""
+    """Fill a store in as many parts, with a run after each."""
     plans: list[Plan] = []
     decided: list[Decision] = []
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "memory.db") as store:
         began = time.perf_counter()
-        size = -(-len(memory.facts) // max(1, parts))
+        size = -(-len(memory.facts) // parts)
         for start in range(0, len(memory.facts), size):
             store.add(memory.facts[start : start + size], now=memory.now)
-            if parts:
-                outcome = pipeline.run(store, backends, settings, agent=AGENT, now=memory.now)
-                if outcome.plan is not None:
-                    plans.append(outcome.plan)
-                    decided += outcome.plan.decisions
+            outcome = pipeline.run(store, backends, settings, agent=AGENT, now=memory.now)
+            if outcome.plan is not None:
+                plans.append(outcome.plan)
+                decided += outcome.plan.decisions
         took = time.perf_counter() - began
         again = time.perf_counter()
-        settled = (
-            not parts
-            or pipeline.run(store, backends, settings, agent=AGENT, now=memory.now).nothing_new
-        )
+        outcome = pipeline.run(store, backends, settings, agent=AGENT, now=memory.now)
+        again = time.perf_counter() - again
         facts = {fact.id: fact for fact in store.facts(agent=AGENT, statuses=None)}
     return {
         "scored": score(facts, memory.key, decided),
         "live": sum(fact.status.is_live for fact in facts.values()),
         "plans": plans,
         "seconds": took,
-        "again_seconds": time.perf_counter() - again,
-        "settled": settled,
+        "again_seconds": again,
+        "settled": outcome.nothing_new,
         "model_calls": sum(stage.model_calls for plan in plans for stage in plan.stages),
     }
 

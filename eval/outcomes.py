@@ -12,7 +12,7 @@ from consolidate.stages.decide import Policy, decide
 from consolidate.types import Decision, DecisionKind, Pair
 from eval.judged import RECORDED, Judged
 
-__all__ = ["CONTRADICTED", "deed", "outcomes", "policy_of"]
+__all__ = ["CONTRADICTED", "deed", "outcomes", "policy_of", "undone"]
 
 CONTRADICTED: Final = ("caught", "wrong_way", "to_review", "missed")
 _COUNTED: Final = (
@@ -58,8 +58,19 @@ def deed(item: Judged, policy: Policy) -> str:
     return "left alone"
 
 
-def outcomes(judged: Sequence[Judged], policy: Policy) -> dict[str, Any]:
+def undone(item: Judged) -> str:
+    """What doing nothing at all comes to."""
+    return {"contradicts": "missed", "equivalent": "missed_merge"}.get(
+        item.row.relation, "left alone"
+    )
+
+
+def outcomes(judged: Sequence[Judged], policy: Policy | None) -> dict[str, Any]:
     """What a run with these thresholds would have done to each pair, against the labels.
+
+    Args:
+        judged: The pairs.
+        policy: The thresholds; None does nothing at all.
 
     Returns:
         Counts, and shares named `..._rate`. Of the contradictions: superseded the right way or
@@ -69,7 +80,7 @@ def outcomes(judged: Sequence[Judged], policy: Policy) -> dict[str, Any]:
     """
     count: Counter[str] = Counter()
     for item in judged:
-        done, relation = deed(item, policy), item.row.relation
+        done, relation = deed(item, policy) if policy else undone(item), item.row.relation
         count[done] += 1
         count["contradictions" if relation == "contradicts" else "others"] += 1
         count["equivalents" if relation == "equivalent" else "not_equivalent"] += 1

@@ -106,10 +106,11 @@ def endtoend_lines(result: Mapping[str, Any]) -> list[str]:
                     f"{entry['traps_sprung']}/{entry['traps']}",
                     entry["missed_update"] + entry["missed_merge"],
                     entry["asked"],
-                    entry["model_calls"],
-                    f"{entry['seconds']:.1f}",
-                    f"{entry['facts_per_second']:.0f}",
-                    f"{entry['again_seconds']:.2f}",
+                    entry.get("model_calls", "-"),
+                    *(
+                        f"{entry[key]:.2f}" if key in entry else "-"
+                        for key in ("seconds", "facts_per_second", "again_seconds")
+                    ),
                 )
                 for name, entry in (ways | part["controls"]).items()
             ],

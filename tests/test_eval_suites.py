@@ -25,6 +25,7 @@ from eval.run import SUITES, main
 from eval.suite_tables import ablation_lines, blocking_lines, dedup_lines, endtoend_lines
 from eval.ways import filled
 
+CONTROLS = ("do nothing", "exact match", "cosine threshold", "classifier alone", "layers alone")
 FAKES = Settings(classifier="fake", embedder="fake", extractor="fake")
 
 
@@ -109,8 +110,9 @@ def test_runs_are_told_stage_by_stage_and_also_in_parts(folder: Path) -> None:
     assert stages["classify"]["asked"] > 0
     assert all(stage["seconds"] >= 0 for stage in stages.values())
     assert found["at_once"]["not_settled"] == found["in_4_parts"]["not_settled"] == 0
-    assert found["controls"]["do nothing"]["model_calls"] == 0
-    assert found["controls"]["do nothing"]["live"] == 10
+    live = {name: each["live"] for name, each in found["controls"].items()}
+    assert live.keys() == set(CONTROLS)
+    assert (live["do nothing"], live["exact match"]) == (10, 8)
     assert found["at_once"]["live"] <= 8
     assert result["demo"]["at_once"]["facts"] == 219
     assert any("decisions" in line for line in endtoend_lines(result))
@@ -123,10 +125,12 @@ def test_every_layer_is_switched_off_once(folder: Path) -> None:
     result = run_ablation("dev", FAKES, **places(folder))
     layers = {f"without {item.name}" for item in fields(Layers)}
     for part in ("pairs", "streams"):
-        assert result[part].keys() == {"judge", "classifier alone", "exact match"} | layers
+        assert result[part].keys() == {"judge", *CONTROLS} | layers
     assert result["pairs"]["without classifier"]["caught"] == 0
     assert result["streams"]["without classifier"]["right"] < result["streams"]["judge"]["right"]
     assert result["streams"]["exact match"]["false_supersession"] == 0
+    idle = result["pairs"]["do nothing"]
+    assert (idle["caught"], idle["merged"], idle["false_merge"]) == (0, 0, 0)
     assert any("without slots" in line for line in ablation_lines(result))
 
 
