@@ -205,6 +205,9 @@ def main() -> None:
     parser.add_argument("--stage", choices=("1", "2", "both"), default="both")
     parser.add_argument("--epochs", type=int, nargs=2, default=(2, 4), metavar=("PUBLIC", "MEMORY"))
     parser.add_argument("--rate", type=float, nargs=2, default=(8e-5, 6e-5))
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the memory pairs that stage 2 reads, 0 to 1"
+    )
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
@@ -239,6 +242,8 @@ def main() -> None:
         log.info("stage 1 dev %s", json.dumps(score(model, tokenizer, SETS / "dev")))
     if args.stage in ("2", "both"):
         rows = [r for path in sorted((SETS / "train").glob("*.jsonl")) for r in read_jsonl(path)]
+        random.Random(args.seed).shuffle(rows)  # noqa: S311 - for choosing
+        rows = rows[: round(args.share * len(rows))]
         examples = memory_examples(rows)
         log.info("stage 2: %d examples of %d pairs", len(examples), len(rows))
         mined = mined_examples(sorted(STREAMS.glob("*.jsonl")))
