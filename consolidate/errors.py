@@ -8,6 +8,7 @@
     │   ├── MigrationError       the file is newer than the code, or a migration failed
     │   ├── ModelMismatchError   the store holds vectors of another model
     │   ├── NotFoundError        no such fact, run or review
+    │   ├── BlockChangedError    a block was written by somebody else meanwhile
     │   ├── StalePlanError       facts changed since the plan was made
     │   ├── UndoConflictError    rows changed since the run that is to be undone
     │   └── LeaseHeldError       another run is at work
@@ -26,6 +27,7 @@ from collections.abc import Sequence
 
 __all__ = [
     "BackendError",
+    "BlockChangedError",
     "ConsolidateError",
     "InputError",
     "LeaseHeldError",
@@ -81,6 +83,10 @@ class ModelMismatchError(StoreError):
 
 class NotFoundError(StoreError):
     """No fact, run or review has this id."""
+
+
+class BlockChangedError(StoreError):
+    """A block has another version than the one that its new content was made from."""
 
 
 class StalePlanError(StoreError):

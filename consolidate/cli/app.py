@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from consolidate.cli import (
+    blocks,
     demo,
     doctor,
     exchange,
     facts,
+    forget,
     inspect,
+    listing,
     models,
     recall,
     review,
@@ -60,7 +63,15 @@ app.command()(recall.search)
 app.command()(recall.decay)
 app.command()(recall.pin)
 app.command()(recall.unpin)
+app.command()(blocks.blocks)
+app.command()(blocks.block)
+app.command()(forget.forget)
+app.command()(forget.delete)
+app.command()(forget.purge)
+app.command()(listing.agents)
+app.command(name="facts")(listing.facts)
 app.command(name="import")(exchange.import_file)
+app.command(name="audit")(exchange.audit_file)
 app.command(name="export")(exchange.export_file)
 app.command()(runs.plan)
 app.command()(runs.apply)

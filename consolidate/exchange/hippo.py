@@ -14,11 +14,12 @@ from typing import Any
 from consolidate.errors import InputError
 from consolidate.exchange.columns import known_time
 from consolidate.exchange.lines import parse_json, whole_text
-from consolidate.exchange.records import Archive, Broken, Options, Parsed
+from consolidate.exchange.records import Archive, Broken, NewBlock, Options, Parsed
 from consolidate.exchange.text import unwrap
 from consolidate.judge.trust import default_trust
 from consolidate.store import fact_hash
-from consolidate.types import Fact, FactStatus, NewFact
+from consolidate.store.blocks import BLOCK_LIMIT
+from consolidate.types import Fact, FactStatus
 
 __all__ = ["looks_like_hippo", "read_hippo"]
 
@@ -56,18 +57,16 @@ def read_hippo(data: bytes, options: Options, *, now: datetime) -> Parsed:
             facts.append((number, _chunk(chunk, agent, known, options, now)))
         except InputError as error:
             broken.append(Broken(line=number, reason=f"chunk: {error}"))
-    new: list[tuple[int, NewFact]] = []
+    kept: list[tuple[int, NewBlock]] = []
     for number, block in enumerate(blocks, start=len(chunks) + 1):
         try:
-            new.append((number, _block(block, agent, options)))
+            kept.append((number, _block(block, agent)))
         except InputError as error:
             broken.append(Broken(line=number, reason=f"block: {error}"))
     notes = ["vectors were left out: they belong to another model"] if chunks else []
-    if new:
-        notes.append(f"{len(new)} memory blocks come in as facts of the kind 'memory'")
     return Parsed(
         format="hippo",
-        facts=tuple(new),
+        blocks=tuple(kept),
         archive=Archive(facts=tuple(facts)),
         broken=tuple(broken),
         notes=tuple(notes),
@@ -113,19 +112,17 @@ def _chunk(chunk: Any, agent: str, known: set[Any], options: Options, now: datet
     )
 
 
-def _block(block: Any, agent: str, options: Options) -> NewFact:
+def _block(block: Any, agent: str) -> NewBlock:
     if not isinstance(block, dict) or not isinstance(block.get("key"), str):
         raise InputError("no key")
     value = block.get("value")
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{block['key']!r} is empty")
-    return NewFact(
-        text=value,
+    return NewBlock(
         agent=agent,
-        kind="memory",
-        metadata={"block": block["key"]},
-        stated_at=known_time(block.get("updatedAt"), "updatedAt", options.timezone),
-        source=options.source or _SOURCE,
+        name=block["key"].strip(),
+        content=value,
+        limit=min(max(BLOCK_LIMIT, len(value)), 1_000_000),
     )
 
 

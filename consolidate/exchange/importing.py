@@ -6,28 +6,22 @@ is what an import does.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from consolidate.errors import InputError
-from consolidate.exchange.csv import read_csv
-from consolidate.exchange.export import looks_like_export, read_export
-from consolidate.exchange.hippo import looks_like_hippo, read_hippo
-from consolidate.exchange.jsonl import read_array, read_jsonl
-from consolidate.exchange.lines import json_lines, parse_json, whole_text
-from consolidate.exchange.mcp_memory import looks_like_mcp_memory, read_mcp_memory
-from consolidate.exchange.records import Broken, ImportReport, Options, Parsed
+from consolidate.exchange.findings import Audit
+from consolidate.exchange.formats import detect, parse, parse_files
+from consolidate.exchange.records import Broken, ImportReport, NewBlock, Options, Parsed, Said
 from consolidate.store import Store
 from consolidate.store.restoring import restore
+from consolidate.store.validation import check_message
 from consolidate.types import Alias, NewFact
 
-__all__ = ["detect", "import_bytes", "parse"]
+__all__ = ["detect", "import_bytes", "import_parsed", "parse"]
 
 _BATCH = 500
-_LOOKED_AT = 20  # lines; the first ones of a file may be broken
 
 
 def import_bytes(
@@ -56,8 +50,31 @@ def import_bytes(
     Raises:
         InputError: The file as a whole can't be read.
     """
-    _refuse_other_encodings(data)
-    parsed = parse(data, options, now=now, form=form or detect(data, name))
+    parsed = parse_files([(name, data)], options, now=now, form=form)
+    return import_parsed(store, parsed, options, now=now, preview=preview, strict=strict)
+
+
+def import_parsed(
+    store: Store,
+    parsed: Parsed,
+    options: Options,
+    *,
+    now: datetime,
+    preview: bool = False,
+    strict: bool = False,
+    audit: Audit | None = None,
+) -> ImportReport:
+    """Import what a reader made of a file.
+
+    Args:
+        store: Where to.
+        parsed: The file.
+        options: How it was read.
+        now: The time the facts are recorded.
+        preview: Change nothing, report the same.
+        strict: Take in nothing if a line is broken.
+        audit: What was found in the file, for the report.
+    """
     tally = _Tally(broken=list(parsed.broken), notes=list(parsed.notes))
     refused = False
     try:
@@ -78,59 +95,8 @@ def import_bytes(
         names=tally.names,
         extra=tally.extra,
         notes=tuple(tally.notes),
+        audit=audit,
     )
-
-
-def detect(data: bytes, name: str = "") -> str:
-    """Find out the format by content, the name being a hint for CSV alone."""
-    if name.lower().endswith((".csv", ".tsv")):
-        return "csv"
-    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if start == b"[":
-        return "json"
-    if start not in (b"{", b'"'):
-        return "csv"
-    seen: list[Any] = []
-    for number, (_, value) in enumerate(json_lines(data)):
-        if not isinstance(value, InputError):
-            seen.append(value)
-        if number >= _LOOKED_AT:
-            break
-    if seen and looks_like_export(seen[0]):
-        return "consolidate"
-    if any(looks_like_mcp_memory(value) for value in seen):
-        return "mcp-memory"
-    if any(looks_like_hippo(value) for value in seen):
-        return "hippo"
-    if not seen and _is_hippo(data):
-        return "hippo"
-    if not seen and start == b'"':
-        return "csv"  # a header whose names are in quotes
-    return "jsonl"
-
-
-def parse(data: bytes, options: Options, *, now: datetime, form: str) -> Parsed:
-    """Read a file of a known format.
-
-    Raises:
-        InputError: The file as a whole can't be read.
-    """
-    if not data.strip():
-        raise InputError("the file is empty")
-    match form:
-        case "consolidate":
-            return read_export(data, options)
-        case "hippo":
-            return read_hippo(data, options, now=now)
-        case "mcp-memory":
-            return read_mcp_memory(data, options)
-        case "csv":
-            return read_csv(data, options)
-        case "json":
-            return read_array(data, options)
-        case "jsonl":
-            return read_jsonl(data, options)
-    raise InputError(f"there is no format {form!r}")
 
 
 @dataclass(kw_only=True)
@@ -166,6 +132,9 @@ def _write(store: Store, parsed: Parsed, options: Options, tally: _Tally, now: d
     for start in range(0, len(parsed.facts), _BATCH):
         _add(store, parsed.facts[start : start + _BATCH], tally, now)
     _declare(store, parsed.aliases, tally)
+    _keep_blocks(store, parsed.blocks, tally, now)
+    if parsed.said:
+        _keep_messages(store, parsed.said, tally, now)
 
 
 def _add(store: Store, facts: Sequence[tuple[int, NewFact]], tally: _Tally, now: datetime) -> None:
@@ -200,20 +169,35 @@ def _declare(store: Store, aliases: Sequence[Alias], tally: _Tally) -> None:
             tally.names += 1
 
 
-def _refuse_other_encodings(data: bytes) -> None:
-    start = data[:1000]
-    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    # Plain letters in UTF-16 are every other byte, with zeros between them.
-    unmarked = len(start) > 3 and any(
-        not any(start[first::2]) and 0 not in start[1 - first :: 2] for first in (0, 1)
-    )
-    if marked or unmarked:
-        raise InputError("this is UTF-16, convert it first: iconv -f UTF-16 -t UTF-8")
+def _keep_blocks(
+    store: Store, blocks: Sequence[tuple[int, NewBlock]], tally: _Tally, now: datetime
+) -> None:
+    """Make blocks; one that is there already keeps what it holds here."""
+    for line, block in blocks:
+        here = store.block(block.agent, block.name)
+        if here is not None:
+            tally.known += 1
+            if here.content != block.content:
+                tally.notes.append(f"block {block.name!r} holds something else here, and keeps it")
+            continue
+        try:
+            store.write_block(block.agent, block.name, block.content, now=now, limit=block.limit)
+        except InputError as error:
+            tally.broken.append(Broken(line=line, reason=f"block: {error}"))
+        else:
+            tally.extra["block"] = tally.extra.get("block", 0) + 1
 
 
-def _is_hippo(data: bytes) -> bool:
-    """A hippo export is written over many lines, so no single one of them is JSON."""
-    try:
-        return looks_like_hippo(parse_json(whole_text(data)))
-    except InputError:
-        return False
+def _keep_messages(store: Store, said: Said, tally: _Tally, now: datetime) -> None:
+    known = store.stored_messages([message.id for message in said.messages])
+    fresh = []
+    for message in said.messages:
+        try:
+            check_message(message)
+        except InputError as error:
+            tally.broken.append(Broken(line=0, reason=f"message {message.id}: {error}"))
+        else:
+            fresh += [message] if message.id not in known else []
+    store.add_messages(said.agent, fresh, now=now)
+    if fresh:
+        tally.extra["message"] = tally.extra.get("message", 0) + len({m.id for m in fresh})

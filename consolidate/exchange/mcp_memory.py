@@ -14,7 +14,7 @@ from consolidate.exchange.records import Broken, Options, Parsed
 from consolidate.exchange.text import unwrap
 from consolidate.types import Alias, NewFact
 
-__all__ = ["looks_like_mcp_memory", "read_mcp_memory"]
+__all__ = ["about", "looks_like_mcp_memory", "read_mcp_memory"]
 
 _SOURCE = "import:mcp-memory"
 
@@ -84,7 +84,7 @@ def _entity(item: Any, options: Options, names: dict[str, None]) -> list[NewFact
         metadata: dict[str, Any] = {"entity": name}
         if isinstance(item.get("entityType"), str) and item["entityType"]:
             metadata["entity_type"] = item["entityType"]
-        found.append(_fact(_about(name, content[0]), metadata | content[1], options))
+        found.append(_fact(about(name, content[0]), metadata | content[1], options))
     return found
 
 
@@ -97,7 +97,8 @@ def _relation(item: Any, options: Options) -> list[NewFact | str]:
     return [_fact(f"{left} {relation.replace('_', ' ')} {right}", metadata, options)]
 
 
-def _about(name: str, observation: str) -> str:
+def about(name: str, observation: str) -> str:
+    """A sentence of an observation about something that it need not name."""
     text = observation.strip()
     if name.casefold() in text.casefold():
         return text  # the sentence names its subject itself

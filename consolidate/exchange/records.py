@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from consolidate.exchange.findings import Audit
+from consolidate.store import Message
 from consolidate.types import Alias, Fact, NewFact
 
-__all__ = ["Archive", "Broken", "ImportReport", "Options", "Parsed"]
+__all__ = ["Archive", "Broken", "ImportReport", "NewBlock", "Options", "Parsed", "Said"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,8 @@ class Broken:
     line: int
     """Counted from 1."""
     reason: str
+    file: str = ""
+    """Its name, if there are several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,26 @@ class Archive:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewBlock:
+    """A named block of text as it comes in."""
+
+    agent: str
+    name: str
+    content: str
+    limit: int | None = None
+    """Characters it may have; None is the usual limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """Messages of conversations as they come in."""
+
+    agent: str
+    messages: tuple[Message, ...]
+    """In order; each with an id of its own, so that a second import adds none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Parsed:
     """What a reader made of a file."""
 
@@ -60,6 +84,9 @@ class Parsed:
     """Each with its line."""
     archive: Archive = field(default_factory=Archive)
     aliases: tuple[Alias, ...] = ()
+    blocks: tuple[tuple[int, NewBlock], ...] = ()
+    """Each with its line."""
+    said: Said | None = None
     broken: tuple[Broken, ...] = ()
     notes: tuple[str, ...] = ()
     """What was guessed or left out, in plain sentences."""
@@ -84,3 +111,5 @@ class ImportReport:
     extra: Mapping[str, int] = field(default_factory=dict)
     """Links, reviews and other rows that came along."""
     notes: tuple[str, ...] = ()
+    audit: Audit | None = None
+    """What is wrong with the content, if it was looked at."""

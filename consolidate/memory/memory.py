@@ -25,10 +25,10 @@ __all__ = ["Memory"]
 
 class Memory(
     RememberPart,
+    ForgettingPart,
     RecallPart,
     StrengthPart,
     BlocksPart,
-    ForgettingPart,
     ConversationPart,
 ):
     """An agent's memory. Open it with `open_memory`; it is a context manager.

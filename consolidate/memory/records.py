@@ -8,7 +8,15 @@ from datetime import datetime
 from consolidate.store import Message
 from consolidate.types import Fact
 
-__all__ = ["ConversationHit", "Fading", "Recalled"]
+__all__ = [
+    "ConversationHit",
+    "Fading",
+    "ForgetMatch",
+    "ForgetPreview",
+    "Forgotten",
+    "Purged",
+    "Recalled",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,3 +63,64 @@ class ConversationHit:
     """The part of it that fits the query, on the whole about 24 words."""
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgetMatch:
+    """A fact that would be forgotten."""
+
+    fact: Fact
+    score: float
+    """How well it fits the description, 0 to 1; 1 if it was named, 0 if it only goes along."""
+    why: str
+    """`found`, `named`, `the same text`, or what it was merged into."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgetPreview:
+    """What forgetting would delete. Nothing is deleted yet."""
+
+    token: str
+    """For `forget_memory`; works once. Empty if there is nothing to forget."""
+    expires_at: datetime | None
+    matches: tuple[ForgetMatch, ...]
+    """All that would go, best first."""
+    messages: int = 0
+    """Messages of conversations in which one of the texts stands; they stay unless asked for."""
+    superseded: tuple[Fact, ...] = ()
+    """What the matches had superseded: it stays retired, or holds again if that is asked for."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgotten:
+    """What was deleted for good."""
+
+    facts: tuple[str, ...]
+    """Ids."""
+    revived: tuple[str, ...] = ()
+    """Ids of facts that hold again."""
+    retired: tuple[str, ...] = ()
+    """Ids of facts that stay retired although what had superseded them is gone."""
+    kept_out: int = 0
+    """Texts that can't come in again until `allow_again`."""
+    messages: int = 0
+    """Messages of conversations deleted along."""
+    scrubbed: bool = True
+    """Whether the bytes are gone from the file and its log too."""
+    notes: tuple[str, ...] = ()
+    """Why they are not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purged:
+    """History that was, or would be, deleted for good."""
+
+    agent: str
+    preview: bool
+    """True: nothing was changed."""
+    facts: tuple[str, ...]
+    """Ids."""
+    scrubbed: bool = False
+    """Whether the bytes are gone from the file and its log too."""
+    notes: tuple[str, ...] = ()

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from consolidate.store.leases import Lease
-from consolidate.store.records import Added, Entity, Event, History, Message, RecallRow, State
+from consolidate.store.records import (
+    Added,
+    Block,
+    BlockVersion,
+    Entity,
+    Erased,
+    Event,
+    History,
+    Message,
+    RecallRow,
+    State,
+)
 from consolidate.store.registry import Declarations, NamedEntity
 from consolidate.store.rows import LIVE, fact_digest, fact_hash
 from consolidate.store.store import Store
@@ -12,8 +23,11 @@ from consolidate.store.whole_runs import PreparedRun, prepare_run
 __all__ = [
     "LIVE",
     "Added",
+    "Block",
+    "BlockVersion",
     "Declarations",
     "Entity",
+    "Erased",
     "Event",
     "History",
     "Lease",

@@ -239,6 +239,8 @@ class CachePart(Part):
     def save_mentions(self, mentions: Mapping[str, Sequence[Mention]], extractor: str) -> None:
         """Keep what an extractor found; an empty list says that there is nothing to find."""
         check_name("extractor", extractor)
+        gone = self._forgotten_texts(mentions)
+        mentions = {key: found for key, found in mentions.items() if key not in gone}
         for chunk in chunks(mentions.items()):
             with self._db.atomic():
                 ids = self._text_ids([key for key, _ in chunk])
@@ -248,6 +250,18 @@ class CachePart(Part):
                     "ON CONFLICT DO NOTHING",
                     [(model_id, ids[key], _mentions_to(found)) for key, found in chunk],
                 )
+
+    def _forgotten_texts(self, hashes: Collection[str]) -> set[str]:
+        """Texts that were forgotten and that no fact has: a model may still be at work on one."""
+        if not self._db.one("SELECT 1 FROM tombstones LIMIT 1"):
+            return set()
+        rows = self._db.query(
+            "SELECT content_hash FROM tombstones "
+            "WHERE content_hash IN (SELECT value FROM json_each(?)) "
+            "AND content_hash NOT IN (SELECT content_hash FROM facts)",
+            (self._db.among(list(hashes)),),
+        )
+        return {row[0] for row in rows}
 
     # Verdicts
 

@@ -243,6 +243,26 @@ class Database:
         finally:
             self.query(f"PRAGMA busy_timeout = {int(self._busy_timeout * 1000)}")
 
+    def rebuild(self) -> None:
+        """Write the whole file anew, without the bytes of what was deleted; not in a transaction.
+
+        Row numbers of tables without an INTEGER PRIMARY KEY may change.
+        """
+        with self._lock:
+            if self._depth or self._reading:
+                raise StoreError(f"{self.where}: the file can't be rebuilt inside a transaction")
+            with self.uncounted():
+                self.query("VACUUM")
+
+    def empty_log(self) -> bool:
+        """Bring the log into the file and cut it to nothing; returns whether something is left.
+
+        Waits for other processes up to the busy timeout.
+        """
+        with self._lock:
+            row = self.one("PRAGMA wal_checkpoint(TRUNCATE)")
+            return row is not None and row[0] != 0
+
     def _require_atomic(self) -> None:
         if not self._depth:
             raise RuntimeError("writes belong inside atomic()")

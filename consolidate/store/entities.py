@@ -268,7 +268,7 @@ class EntityPart(NamePart):
             )
             return written + self._db.write_many(
                 "INSERT INTO entity_doubts (agent, fact, name, candidates, reason) "
-                "VALUES (?, ?, ?, ?, ?)",
+                "SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM facts WHERE id = ?2)",
                 sorted(wanted - known),
             )
 
@@ -294,14 +294,19 @@ class EntityPart(NamePart):
         self, table: str, columns: str, facts: Sequence[str], rows: Sequence[Sequence[Any]]
     ) -> int:
         """Set the rows of some facts; table and columns are words of this module."""
-        marks = ", ".join("?" * len(columns.split(",")))
+        names = columns.split(", ")
+        marks = ", ".join(f"?{at}" for at in range(1, len(names) + 1))
+        fact, entity = (f"?{names.index(name) + 1}" for name in ("fact", "entity"))
         with self._db.atomic():
             gone = self._db.write(
                 f"DELETE FROM {table} WHERE fact IN (SELECT value FROM json_each(?))",  # noqa: S608
                 (self._db.among(facts),),
             )
+            # A fact may have been forgotten since it was read, and its entities with it.
             come = self._db.write_many(
-                f"INSERT INTO {table} ({columns}) VALUES ({marks})",  # noqa: S608
+                f"INSERT INTO {table} ({columns}) SELECT {marks} "  # noqa: S608
+                f"WHERE EXISTS (SELECT 1 FROM facts WHERE id = {fact}) "
+                f"AND ({entity} IS NULL OR EXISTS (SELECT 1 FROM entities WHERE id = {entity}))",
                 rows,
             )
         return gone + come

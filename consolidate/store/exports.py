@@ -166,6 +166,18 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
         lambda row: dict(to_data(review_from_row(row))),
     ),
     (
+        "block",
+        "SELECT agent, name, content, version, size_limit, updated_at FROM blocks "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY 1, 2",
+        _named("agent", "name", "content", "version", "limit", "updated_at"),
+    ),
+    (
+        "block_version",
+        "SELECT agent, name, version, content, at FROM block_versions "  # noqa: S608
+        f"WHERE {_MINE.format('')} ORDER BY 1, 2, 3",
+        _named("agent", "name", "version", "content", "at"),
+    ),
+    (
         "tombstone",
         "SELECT agent, content_hash, at FROM tombstones "  # noqa: S608
         f"WHERE {_MINE.format('')} ORDER BY 1, 2",

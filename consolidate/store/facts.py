@@ -79,7 +79,7 @@ class FactPart(TombstonePart):
         fresh: list[tuple[Any, ...]] = []
         for index, (fact, row) in enumerate(zip(facts, rows, strict=True)):
             natural = _natural(row)
-            if (row[_AGENT], row[_HASH]) in forgotten:
+            if (row[_AGENT], row[_TEXT]) in forgotten:
                 added.append(Added(id="", new=False, reason=FORGOTTEN))
                 continue
             if fact.id is None:
@@ -107,11 +107,11 @@ class FactPart(TombstonePart):
         return added
 
     def _forgotten(self, rows: list[tuple[Any, ...]]) -> set[tuple[str, str]]:
-        """Agent and hash of the new ones that have a tombstone."""
+        """Agent and text of the new ones that have a tombstone."""
         return {
             (agent, each)
             for agent in {row[_AGENT] for row in rows}
-            for each in self.buried(agent, {row[_HASH] for row in rows if row[_AGENT] == agent})
+            for each in self.kept_out(agent, {row[_TEXT] for row in rows if row[_AGENT] == agent})
         }
 
     def _known(

@@ -9,6 +9,7 @@ from typing import Any
 from consolidate.errors import StoreError
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
+from consolidate.store.blocks import BLOCK_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
@@ -29,6 +30,8 @@ _CONTENT = {
     "aliases": (ALIAS_COLUMNS, "agent, canonical, alias"),
     "entity_declarations": (DECLARED_COLUMNS, "agent, key"),
     "entity_pins": (PIN_COLUMNS, "fact, name, entity"),
+    "blocks": (BLOCK_COLUMNS, "agent, name"),
+    "block_versions": (("agent", "name", "version", "content", "at"), "agent, name, version"),
     "tombstones": (("agent", "content_hash", "at"), "agent, content_hash"),
     "pins": (("fact", "at"), "fact"),
     "messages": (MESSAGE_COLUMNS, "id"),
@@ -69,7 +72,8 @@ class MaintenancePart(Part):
         """Count what the store holds, for one agent or all.
 
         Keys: the statuses, `facts`, `kinds`, `agents`, `entities`, `links`, `open_reviews`,
-        `runs`, and for the whole store, whatever the agent, `vectors`, `verdicts`, `bytes`.
+        `blocks`, `runs`, and for the whole store, whatever the agent, `vectors`, `verdicts`,
+        `bytes`.
         """
         mine = "(?1 IS NULL OR agent = ?1)"
         with self._db.reading():
@@ -86,6 +90,7 @@ class MaintenancePart(Part):
                 ("agents", "count(DISTINCT agent) FROM facts WHERE"),
                 ("entities", "count(*) FROM entities WHERE"),
                 ("links", "count(*) FROM links WHERE"),
+                ("blocks", "count(*) FROM blocks WHERE"),
                 ("open_reviews", "count(*) FROM reviews WHERE state = 'open' AND"),
                 ("runs", "count(*) FROM runs WHERE"),
             ):

@@ -112,6 +112,14 @@ class MessagePart(Part):
             )
         return ids
 
+    def stored_messages(self, ids: Sequence[str]) -> set[str]:
+        """Which of these ids messages have already."""
+        rows = self._db.query(
+            "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+            (self._db.among(list(ids)),),
+        )
+        return {row[0] for row in rows}
+
     def message_table(self, name: str) -> MessageTable:
         """Look at a table that is to be searched for messages.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from consolidate.errors import MigrationError, StoreError
 from consolidate.store.database import Database
@@ -17,7 +18,7 @@ from consolidate.store.passages import INSERT_PASSAGE, PASSAGES_FROM, passage_ro
 from consolidate.store.rekeying import rekey_entities
 from consolidate.times import format_time
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "Migration", "migrate", "version_of"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "Migration", "migrate", "own_tables", "version_of"]
 
 APPLICATION_ID = 0x434F4E53
 """`CONS` in the header of the file: how a store is told from any other SQLite database."""
@@ -56,6 +57,18 @@ def version_of(database: Database) -> int | None:
         if database.value("PRAGMA application_id") != APPLICATION_ID:
             return None
         return int(database.value("SELECT max(version) FROM migrations") or 0)
+
+
+@cache
+def own_tables() -> frozenset[str]:
+    """Names of all tables that a store of the newest version has by itself."""
+    database = Database.open(None, mode="rwc", busy_timeout=1)
+    try:
+        migrate(database)
+        rows = database.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+    finally:
+        database.close()
+    return frozenset(row[0] for row in rows)
 
 
 def migrate(database: Database, steps: Sequence[Migration] | None = None) -> int:
@@ -508,5 +521,38 @@ def recall_and_messages(database: Database) -> None:
             INSERT INTO messages_fts (messages_fts, rowid, content)
             VALUES ('delete', old.number, old.content);
         END""",
+    ):
+        database.write(statement)
+
+
+@migration(7)
+def blocks_and_forgetting(database: Database) -> None:
+    """Named blocks with their past, and what a preview of forgetting was about."""
+    for statement in (
+        """CREATE TABLE blocks (
+            agent TEXT NOT NULL,
+            name TEXT NOT NULL,
+            content TEXT NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0),
+            size_limit INTEGER NOT NULL CHECK (size_limit > 0),
+            updated_at TEXT NOT NULL,
+            PRIMARY KEY (agent, name)
+        ) WITHOUT ROWID""",
+        # What a block held before, not what it holds.
+        """CREATE TABLE block_versions (
+            agent TEXT NOT NULL,
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            content TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (agent, name, version)
+        ) WITHOUT ROWID""",
+        # Ids and row digests; no word of what is to be forgotten.
+        """CREATE TABLE forget_tokens (
+            token TEXT PRIMARY KEY,
+            agent TEXT NOT NULL,
+            facts TEXT NOT NULL,
+            expires TEXT NOT NULL
+        ) WITHOUT ROWID""",
     ):
         database.write(statement)

@@ -9,7 +9,19 @@ from typing import NamedTuple
 
 from consolidate.types import Evidence, Fact, FactStatus
 
-__all__ = ["Added", "Entity", "Event", "History", "Message", "Passage", "RecallRow", "State"]
+__all__ = [
+    "Added",
+    "Block",
+    "BlockVersion",
+    "Entity",
+    "Erased",
+    "Event",
+    "History",
+    "Message",
+    "Passage",
+    "RecallRow",
+    "State",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +34,35 @@ class Added:
     reason: str
     """`added`, or why it was not: the same is stored already, or `forgotten`: this text was
     deleted for good."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A named text that an agent keeps at hand."""
+
+    agent: str
+    name: str
+    content: str
+    version: int
+    """1 when it is made, one more with each change."""
+    limit: int
+    """Characters that it may have."""
+    updated_at: datetime
+
+    @property
+    def size(self) -> int:
+        """Characters that it has."""
+        return len(self.content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockVersion:
+    """What a block held."""
+
+    version: int
+    content: str
+    at: datetime
+    """Since when."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +79,22 @@ class Entity:
     """Every other way it was written or declared, sorted."""
     facts: tuple[str, ...] = ()
     """Ids of the facts that mention it, sorted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erased:
+    """What `Store.erase` deleted."""
+
+    facts: tuple[str, ...]
+    """Ids, sorted."""
+    revived: tuple[str, ...] = ()
+    """Ids of facts that hold again since what had superseded them is gone."""
+    retired: tuple[str, ...] = ()
+    """Ids of facts that stay retired although what had superseded them is gone."""
+    buried: int = 0
+    """Texts that got a tombstone."""
+    messages: int = 0
+    """Messages of conversations deleted along."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from consolidate.errors import InputError
 from consolidate.serialise import canonical, from_data, to_data
-from consolidate.store.database import Database
+from consolidate.store.blocks import BLOCK_COLUMNS, check_content, check_limit
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.passages import INSERT_PASSAGE, passage_rows
@@ -86,7 +86,7 @@ def restore(
         agent: Only what belongs to this agent; None is all.
     """
     with store.atomic():
-        restored = _Restore(store._db, agent).everything(facts, rows)
+        restored = _Restore(store, agent).everything(facts, rows)
         for each in store.agents() if agent is None else (agent,):
             store.refresh_names(each)
     return restored
@@ -95,14 +95,16 @@ def restore(
 class _Restore:
     """One restore: what ids of the export are called here, and what is new."""
 
-    def __init__(self, database: Database, agent: str | None) -> None:
-        self._db = database
+    def __init__(self, store: Store, agent: str | None) -> None:
+        self._store = store
+        self._db = store._db
         self._agent = agent
         self._names: dict[str, str] = {}
         """Id in the export to id here."""
         self._runs: dict[str, str] = {}
         self._fresh_runs: set[str] = set()
         self._fresh: set[str] = set()
+        self._fresh_blocks: set[tuple[str, str]] = set()
         self._broken: list[tuple[int, str]] = []
         self._extra: dict[str, int] = {}
 
@@ -133,8 +135,8 @@ class _Restore:
         facts = [(n, fact) for n, fact in facts if self._agent in (None, fact.agent)]
         good = [(line, fact) for line, fact in facts if self._sound(line, fact)]
         forgotten = self._forgotten([fact for _, fact in good])
-        gone = sum((fact.agent, fact.content_hash) in forgotten for _, fact in good)
-        good = [(n, f) for n, f in good if (f.agent, f.content_hash) not in forgotten]
+        gone = sum((fact.agent, fact.text) in forgotten for _, fact in good)
+        good = [(n, f) for n, f in good if (f.agent, f.text) not in forgotten]
         stored = self._stored([fact for _, fact in good])
         ours = {fact.id for _, fact in good}
         # Facts of the export itself don't count as copies of each other: they are all its own.
@@ -166,12 +168,11 @@ class _Restore:
         return known, differ
 
     def _forgotten(self, facts: Sequence[Fact]) -> set[tuple[str, str]]:
-        rows = self._db.query(
-            "SELECT agent, content_hash FROM tombstones "
-            "WHERE content_hash IN (SELECT value FROM json_each(?))",
-            (self._db.among(list({fact.content_hash for fact in facts})),),
-        )
-        return {(agent, content_hash) for agent, content_hash in rows}
+        return {
+            (agent, text)
+            for agent in {fact.agent for fact in facts}
+            for text in self._store.kept_out(agent, {f.text for f in facts if f.agent == agent})
+        }
 
     def _sound(self, line: int, fact: Fact) -> bool:
         try:
@@ -466,6 +467,29 @@ class _Restore:
         )
         return self._insert("messages", MESSAGE_COLUMNS, [values])
 
+    def _block(self, row: _Data) -> int:
+        agent, name = _text(row, "agent"), _text(row, "name")
+        check_content(row["content"])
+        check_limit(row["limit"])
+        if not isinstance(row["version"], int) or row["version"] < 1:
+            raise InputError(f"version {row['version']!r} is no version of a block")
+        if self._store.block(agent, name) is not None:
+            return 0  # what it holds here stays
+        at = _time(row["updated_at"])
+        values = (agent, name, row["content"], row["version"], row["limit"], at)
+        self._fresh_blocks.add((agent, name))
+        return self._insert("blocks", BLOCK_COLUMNS, [values])
+
+    def _block_version(self, row: _Data) -> int:
+        agent, name = _text(row, "agent"), _text(row, "name")
+        if (agent, name) not in self._fresh_blocks:
+            return 0
+        check_content(row["content"])
+        values = (agent, name, int(row["version"]), row["content"], _time(row["at"]))
+        return self._insert(
+            "block_versions", ("agent", "name", "version", "content", "at"), [values]
+        )
+
     def _settle(self) -> None:
         """Put right what only the whole shows."""
         waiting = "SELECT value FROM json_each(?)"
@@ -536,6 +560,8 @@ _KINDS = (
     "pin",
     "use",
     "message",
+    "block",
+    "block_version",
 )
 _JOURNALLED: Mapping[str, Sequence[str]] = {
     "aliases": ALIAS_COLUMNS,

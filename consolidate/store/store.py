@@ -8,9 +8,11 @@ from pathlib import Path
 from types import TracebackType
 
 from consolidate.errors import NotFoundError, StoreError
+from consolidate.store.blocks import BlockPart
 from consolidate.store.caches import CachePart
 from consolidate.store.database import Database, shown
 from consolidate.store.entities import EntityPart
+from consolidate.store.erasing import ErasePart
 from consolidate.store.facts import FactPart
 from consolidate.store.histories import HistoryPart
 from consolidate.store.leases import LeasePart, holder_of
@@ -21,6 +23,7 @@ from consolidate.store.nearby import NearbyPart
 from consolidate.store.passages import PassagePart
 from consolidate.store.recalling import RecallPart
 from consolidate.store.registry import RegistryPart
+from consolidate.store.tokens import TokenPart
 from consolidate.store.tombstones import TombstonePart
 from consolidate.store.whole_runs import WholeRunPart
 
@@ -30,6 +33,9 @@ __all__ = ["Store"]
 class Store(
     FactPart,
     PassagePart,
+    BlockPart,
+    ErasePart,
+    TokenPart,
     TombstonePart,
     NearbyPart,
     HistoryPart,

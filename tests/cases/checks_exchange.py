@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from command_line import Cli
 
@@ -117,9 +118,9 @@ def folders_of_any_script_work(bench: Bench) -> None:
     assert other("import", str(file), "--json").json["new"] == len(RATES)
 
 
-def _past(bench: Bench) -> Store:
+def _past(bench: Bench, path: str | Path = ":memory:") -> Store:
     """A store with a chain of three, a merge, and a link between them and a run."""
-    store = bench.filled(RATES)
+    store = bench.filled(RATES, path)
     bench.run(store)
     assert store.get("a").superseded_by == "b"
     assert store.get("b").superseded_by == "c"
@@ -180,3 +181,41 @@ def importing_again_revives_nothing(bench: Bench) -> None:
         bench.run(store)
         assert {fact.text for fact in store.facts()} == standing
     assert len(store.facts(statuses=[FactStatus.SUPERSEDED])) == 1
+
+
+@check
+def a_forgotten_fact_leaves_no_trace(bench: Bench) -> None:
+    store = _past(bench, bench.path)
+    path = store.path
+    assert path is not None and b"Tessel" in path.read_bytes() + _log(path)
+    erased = store.erase("default", ["d"], now=NOW)
+    assert set(erased.facts) == {"d", "e"}
+    assert store.scrub() == ""
+    assert store.check() == []
+    assert store.search("Tessel", include_history=True) == []
+    exported = "\n".join(export_lines(store, agent=None, now=NOW))
+    for word in ("Tessel", "paints"):
+        assert word not in exported
+        assert word.lower().encode() not in (path.read_bytes() + _log(path)).lower()
+    assert store.undo("last", now=day(402)).run
+
+
+@check
+def importing_again_brings_back_nothing_forgotten(bench: Bench) -> None:
+    source = _past(bench)
+    bundle = "\n".join(export_lines(source, agent=None, now=NOW)).encode()
+    store = bench.store()
+    import_bytes(store, bundle, Options(), now=NOW)
+    store.erase("default", ["c"], now=NOW)
+    before = list(store.dump())
+    for again in (bundle, b'{"text": "The mooring rate is 30 euros."}'):
+        import_bytes(store, again, Options(), now=NOW)
+        bench.run(store)
+    assert "c" not in {fact.id for fact in store.facts(statuses=None)}
+    assert not any("30 euros" in fact.text for fact in store.facts(statuses=None))
+    assert len(list(store.dump())) == len(before)
+
+
+def _log(path: Path) -> bytes:
+    log = Path(f"{path}-wal")
+    return log.read_bytes() if log.exists() else b""
