@@ -61,7 +61,7 @@ def run_conflicts(
             say(f"conflicts: {name}")
             played = play(memory, store, backends, settings, {name: way})[name]
             at = time.perf_counter()
-            answers = _answers(memory, edits, store, backends, played.plan)
+            answers = _answers(memory, edits, store, backends, settings, played.plan)
             if name == JUDGE and played.plan:
                 seconds["questions"] = time.perf_counter() - at
                 plans.append(played.plan)
@@ -89,12 +89,17 @@ def _memory(edits: Edits) -> Memory:
 
 
 def _answers(
-    memory: Memory, edits: Edits, store: Store, backends: Backends, plan: Plan | None
+    memory: Memory,
+    edits: Edits,
+    store: Store,
+    backends: Backends,
+    settings: Settings,
+    plan: Plan | None,
 ) -> dict[str, str | None]:
     """The top fact for each chain that is asked about, with the plan carried out."""
     receipt = pipeline.apply(store, plan, now=memory.now) if plan and plan.decisions else None
     asked = {chain.id: chain.question for chain in edits.chains.values() if chain.question}
-    found = top_facts(store, backends, list(asked.values()))
+    found = top_facts(store, backends, settings, list(asked.values()), now=memory.now)
     if receipt is not None:
         pipeline.undo(store, receipt.run, now=memory.now)
     return dict(zip(asked, found, strict=True))

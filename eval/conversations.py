@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ from eval.tables import share, table
 __all__ = ["conversations_lines", "run_conversations"]
 
 CUTS: Final = (1, 5, 10, 20)
+_UNKNOWN: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""The moment of asking where a file gives no times."""
 
 
 def run_conversations(
@@ -34,10 +37,10 @@ def run_conversations(
     most: int,
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Look for the evidence of every question, by words, vectors, and both.
+    """Look for the evidence of every question, by recall, and by words or vectors alone.
 
     Args:
-        settings: The embedder counts, nothing else.
+        settings: The embedder, and how finds are weighed.
         path: A file of LoCoMo or LongMemEval.
         most: At most so many conversations, from the first on.
         say: Told how far it is.
@@ -55,7 +58,7 @@ def run_conversations(
     without = 0
     for number, talk in enumerate(talks, start=1):
         say(f"{talk.id} ({number} of {len(talks)})")
-        without += _count(talk, backends, counts)
+        without += _count(talk, backends, settings, counts)
     result |= {
         "conversations": len(talks),
         "turns": sum(len(talk.turns) for talk in talks),
@@ -69,12 +72,16 @@ def run_conversations(
 
 
 def _count(
-    talk: Conversation, backends: Backends, counts: dict[str, dict[str, Counter[str]]]
+    talk: Conversation,
+    backends: Backends,
+    settings: Settings,
+    counts: dict[str, dict[str, Counter[str]]],
 ) -> int:
     """Count one conversation's questions; returns how many name no evidence."""
     asked = [question for question in talk.questions if question.evidence]
     session = {turn.id: turn.session for turn in talk.turns}
-    latest = max((turn.said_at for turn in talk.turns if turn.said_at), default=None)
+    times = [turn.said_at for turn in talk.turns] + [q.asked_at for q in talk.questions]
+    now = max((moment for moment in times if moment), default=_UNKNOWN)
     with Store.open(":memory:") as store:
         facts = [
             NewFact(
@@ -83,9 +90,8 @@ def _count(
             )
             for turn in talk.turns
         ]  # fmt: skip
-        if latest is not None:
-            store.add(facts, now=latest)
-        found = rankings(store, backends, [question.text for question in asked])
+        store.add(facts, now=now)
+        found = rankings(store, backends, settings, [question.text for question in asked], now=now)
     for question, ranked in zip(asked, found, strict=True):
         wanted = set(question.evidence)
         for kind in ("all", question.kind):

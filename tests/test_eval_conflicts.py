@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import fact
+from builders import day, fact
 
 from consolidate.backends.fake import fake_backends
+from consolidate.memory.memory import Memory
 from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import Decision, DecisionKind, Fact, FactStatus, NewFact
 from eval.conflicts import run_conflicts, score_edits
 from eval.edits import SAMPLE, edits_of, read_chains
-from eval.recall import top_facts
+from eval.recall import Onlooker, top_facts
 
 FAKES = Settings(classifier="fake", embedder="fake", extractor="fake")
 
@@ -141,12 +142,10 @@ def test_what_became_of_each_fact_is_counted(tmp_path: Path) -> None:
     assert scored["samples"]["superseded"]["items"][by_chain["Ada"]] == "1/2"
 
 
-def test_the_top_fact_is_live_and_of_equals_the_one_said_last() -> None:
-    from builders import day
-
+def test_what_is_recalled_first_is_live_and_asking_leaves_no_trace() -> None:
     backends = fake_backends()
     with Store.open(":memory:") as store:
-        assert top_facts(store, backends, ["Who?"]) == [None]
+        assert top_facts(store, backends, FAKES, ["Who?"], now=day(9)) == [None]
         store.add(
             [
                 NewFact(id="a", text="Ivo works for Acme", stated_at=day(1)),
@@ -155,9 +154,25 @@ def test_the_top_fact_is_live_and_of_equals_the_one_said_last() -> None:
             ],
             now=day(9),
         )
-        found = top_facts(store, backends, ["Ivo works for?", "Is the lamp green?"])
+        found = top_facts(
+            store, backends, FAKES, ["Ivo works for?", "Is the lamp green?"], now=day(9)
+        )
         assert found[1] == "c"
         assert found[0] in ("a", "b")
+        for kind, stronger in ((Onlooker, False), (Watched, True)):
+            strengths = []
+            for _ in range(2):
+                memory = kind(store, FAKES, backends, day(20))
+                strengths.append(memory.recall_memories("Ivo works for?", limit=1)[0].strength)
+                memory.write_uses()
+            assert (strengths[1] > strengths[0]) == stronger
+
+
+class Watched(Onlooker):
+    """One that does write down what was recalled."""
+
+    def write_uses(self) -> bool:
+        return Memory.write_uses(self)
 
 
 def test_the_suite_scores_store_and_answers_beside_controls(tmp_path: Path) -> None:

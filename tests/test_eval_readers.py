@@ -193,7 +193,7 @@ def test_evidence_is_looked_for_by_turn_and_by_session(tmp_path: Path) -> None:
     path = whole(tmp_path / "locomo.json", LOCOMO)
     found = run_conversations(settings, path, most=5)
     assert (found["turns"], found["without_evidence"]) == (3, 1)
-    entry = found["by_kind"]["all"]["both"]
+    entry = found["by_kind"]["all"]["recall"]
     assert entry["questions"] == 1
     assert entry["any@5"] == entry["all@5"] == 1.0  # three turns are fewer than five
     assert entry["all@1"] == 0.0  # two turns are needed
