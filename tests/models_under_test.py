@@ -28,6 +28,7 @@ EXTRACTORS: Mapping[str, Callable[[], EntityExtractor]] = {
     "rules": lambda: resolve_extractor("rules"),
     "gliner-spans": lambda: resolve_extractor(f"gliner:{TINY_GLINER}"),
     "gliner-tokens": lambda: resolve_extractor(f"gliner:{TINY_GLINER_TOKEN}"),
+    "gliner-bundled": lambda: resolve_extractor(f"gliner:{WEIGHTS / 'gliner'}"),
     "rules+gliner": lambda: resolve_extractor(f"rules+gliner:{TINY_GLINER}"),
 }
 CLASSIFIERS: Mapping[str, Callable[[], ContradictionClassifier]] = {

@@ -20,7 +20,7 @@ def rules(text: str, *known: str) -> list[Mention]:
 
 
 def seen(text: str, found: list[Mention], *known: str) -> list[tuple[str, str]]:
-    return [(m.text, m.label) for m in merged(text, rules(text, *known), found)]
+    return [(m.text, m.label) for m in merged(rules(text, *known), found)]
 
 
 def test_code_is_the_rules_and_people_are_the_models() -> None:
@@ -59,8 +59,20 @@ def test_a_date_is_no_name_and_hides_no_code() -> None:
 
 def test_lower_case_projects_are_the_models() -> None:
     text = "moonlight is written in rust"
-    model = [mention(text, "moonlight", "project"), mention(text, "rust", "technology")]
-    assert seen(text, model) == [("moonlight", "project"), ("rust", "technology")]
+    assert seen(text, [mention(text, "moonlight", "project")]) == [("moonlight", "project")]
+
+
+def test_products_and_technologies_are_left_to_the_rules() -> None:
+    text = "moonlight is written in Rust, not in go"
+    model = [mention(text, "Rust", "technology"), mention(text, "go", "technology")]
+    assert seen(text, model) == [("Rust", "name")]
+    assert [m.text for m in merged(rules(text), model, taken={"technology"})] == ["Rust", "go"]
+
+
+def test_labels_that_were_asked_for_are_all_taken() -> None:
+    both = resolve_extractor(f"rules+gliner:{TINY_GLINER}?labels=beverage&threshold=0.1")
+    found = [m.label for each in both.extract(NOTES) for m in each]
+    assert "beverage" in found
 
 
 def test_it_is_made_by_name_knows_names_and_says_who_it_is() -> None:

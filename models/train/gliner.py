@@ -39,6 +39,7 @@ from models.train.ner_data import (
     Example,
     Names,
     lower_cased,
+    made_examples,
     memory_examples,
     public_examples,
     renamed,
@@ -246,8 +247,18 @@ def stage_two(
     rng: random.Random,
     *,
     share: float,
+    made: int,
 ) -> list[Example]:
-    """The notes of one epoch, some with other names, labels or letters, and some public text."""
+    """The notes of one epoch, some with other names, labels or letters, and made and public ones.
+
+    Args:
+        notes: The project's own.
+        public: Public sentences to draw from.
+        names: To put in the place of others.
+        rng: For what is drawn.
+        share: Public sentences for each note.
+        made: Notes made from frames.
+    """
     out = []
     for note in notes:
         example = names.swapped(note, rng, 0.5) if rng.random() < 0.6 else note
@@ -256,6 +267,10 @@ def stage_two(
         if rng.random() < 0.15:
             example = renamed(example, rng)
         out.append(example)
+    out += [
+        lower_cased(example) if rng.random() < 0.15 else example
+        for example in made_examples(made, rng)
+    ]
     return out + rng.sample(list(public), min(len(public), int(share * len(notes))))
 
 
@@ -271,6 +286,7 @@ def main() -> None:
     parser.add_argument("--rates", type=float, nargs=2, default=(1.5e-4, 6e-4))
     parser.add_argument("--second-rates", type=float, nargs=2, default=(8e-5, 3e-4))
     parser.add_argument("--tokens", type=int, default=700, help="words and labels in a batch")
+    parser.add_argument("--made", type=int, default=500, help="made notes in an epoch of stage 2")
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
@@ -315,7 +331,7 @@ def main() -> None:
     coarse = [e for e in public if {label for *_, label in e.spans} & known]
     names = Names([*notes, *coarse], args.aliases, sorted(words))
     epochs = [
-        stage_two(notes, public_examples(args.public, rng), names, rng, share=0.35)
+        stage_two(notes, public_examples(args.public, rng), names, rng, share=0.3, made=args.made)
         for _ in range(args.epochs[1])
     ]
     log.info("stage 2: %d examples an epoch, %d notes", len(epochs[0]), len(notes))

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.entities import held_out
+from models.train.ner_templates import made_note
 
 __all__ = [
     "LABELS",
     "Example",
     "Names",
     "lower_cased",
+    "made_examples",
     "memory_examples",
     "public_examples",
     "renamed",
@@ -108,6 +110,15 @@ def memory_examples(paths: Iterable[Path]) -> list[Example]:
             examples.append(
                 Example(words=words, spans=tuple(spans), labels=LABELS, source="memory")
             )
+    return examples
+
+
+def made_examples(count: int, rng: random.Random) -> list[Example]:
+    """Notes made from frames and common names, for one epoch."""
+    examples = []
+    for _ in range(count):
+        words, spans = words_of(*made_note(rng))
+        examples.append(Example(words=words, spans=tuple(spans), labels=LABELS, source="made"))
     return examples
 
 
