@@ -89,7 +89,7 @@ def _plan(
         mentions = entities(store, extractor, texts, tally=tally, progress=progress)
         tally.items_out = sum(map(len, mentions.values()))
     with book.stage("group", texts) as tally:
-        same = resolve(snapshot, texts, mentions)
+        same = resolve(snapshot, texts, mentions, vectors)
         groups = group(texts, mentions, same, hub_size=settings.hub_size)
         tally.gives(groups.groups)
         tally.detail = {

@@ -12,6 +12,7 @@ from consolidate.cli import (
     blocks,
     demo,
     doctor,
+    entity,
     exchange,
     facts,
     forget,
@@ -78,6 +79,7 @@ app.command()(runs.apply)
 app.command()(runs.run)
 app.command()(runs.undo)
 app.add_typer(review.app, name="review")
+app.add_typer(entity.app, name="entity")
 app.command()(facts.history)
 app.command()(runs.report)
 app.command()(facts.stats)

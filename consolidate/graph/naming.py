@@ -23,7 +23,9 @@ __all__ = [
     "Likeness",
     "Parts",
     "acronym_of",
+    "acronyms_of",
     "bare",
+    "exact_only",
     "likeness",
     "parts_of",
     "sound",
@@ -143,18 +145,23 @@ def sound(key: str) -> str:
     return _PLAIN_VOWELS.sub("", plain)
 
 
-def acronym_of(short: str, full: str) -> bool:
-    """Whether a key may be made of the first letters of another: `mit`, `m i of t`.
+def acronyms_of(full: str) -> frozenset[str]:
+    """The acronyms that a name key may have: of all its words, and without the small ones.
 
-    >>> acronym_of("mit", "massachusetts institute of technology")
-    True
+    >>> sorted(acronyms_of("massachusetts institute of technology"))
+    ['miot', 'mit']
     """
-    words = re.split(r"[ -]", full)
-    if not 2 <= len(short) <= 8 or " " in short or len(words) < 2:
-        return False
-    every = "".join(word[:1] for word in words)
-    main = "".join(word[:1] for word in words if word not in _PARTICLES)
-    return short in (every, main)
+    words = [word for word in re.split(r"[ -]", full) if word]
+    if len(words) < 2:
+        return frozenset()
+    every = "".join(word[0] for word in words)
+    main = "".join(word[0] for word in words if word not in _PARTICLES)
+    return frozenset(short for short in (every, main) if 2 <= len(short) <= 8)
+
+
+def acronym_of(short: str, full: str) -> bool:
+    """Whether a key may be made of the first letters of another."""
+    return short in acronyms_of(full)
 
 
 def likeness(left: str, right: str) -> Likeness | None:
@@ -177,7 +184,14 @@ def likeness(left: str, right: str) -> Likeness | None:
         return found
     if sound(" ".join(a.words)) == sound(" ".join(b.words)):
         return LETTERS
-    return TYPING if typo(" ".join(a.words), " ".join(b.words)) else None
+    return TYPING if _mistyped(a.words, b.words) else None
+
+
+def _mistyped(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether a slip lies between two names, and not a whole word such as an initial."""
+    if len(one) != len(other):
+        return typo(" ".join(one), " ".join(other))
+    return all(a == b or typo(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _persons(short: Parts, full: Parts) -> Likeness | None:

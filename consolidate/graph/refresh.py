@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from consolidate.graph.resolve import resolve
 from consolidate.protocols import EntityExtractor
 from consolidate.stages.entities import entities
 from consolidate.stages.group import group
 from consolidate.stages.work import Tally, silent
 from consolidate.store import Store
-from consolidate.types import Mention
+from consolidate.types import Fact, Mention
 
 __all__ = ["refresh"]
 
@@ -44,6 +47,18 @@ def refresh(store: Store, agent: str, *, extractor: EntityExtractor | None = Non
         }
         seen = found.keys() | store.facts_with_entities(agent)
         facts = tuple(fact for fact in facts if fact.id in seen)
-    names = resolve(snapshot, facts, found)
+    names = resolve(snapshot, facts, found, _vectors(store, facts))
     groups = group(facts, found, names, hub_size=_HUB)
     return store.save_entities(agent, groups, {fact.id: found.get(fact.id, ()) for fact in facts})
+
+
+def _vectors(store: Store, facts: Sequence[Fact]) -> npt.NDArray[np.float32] | None:
+    """Vectors that runs have left; a row of zeros, near to nothing, where there is none."""
+    bound = store.embedding_model()
+    if bound is None:
+        return None
+    model, dimensions = bound
+    known = store.vectors({fact.content_hash for fact in facts}, model)
+    nothing = np.zeros(dimensions, dtype=np.float32)
+    rows = [known.get(fact.content_hash, nothing) for fact in facts]
+    return np.stack(rows) if rows else None

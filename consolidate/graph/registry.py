@@ -190,9 +190,7 @@ def _leads(how: Likeness, entity: NamedEntity, titled: bool) -> bool:
 
 def _mistyped(store: Store, agent: str, key: str) -> list[Candidate]:
     near = sorted(
-        (other, entity)
-        for other, entity in store.names_like(agent, len(key) - 2, len(key) + 2)
-        if typo(key, other)
+        (other, entity) for other, entity in store.names_like(agent, key) if typo(key, other)
     )
     found: dict[int, Candidate] = {}
     for _, number in near[: 4 * _MOST]:

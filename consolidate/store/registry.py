@@ -78,31 +78,33 @@ class RegistryPart(NamePart, JournalPart):
         """
         if column not in ("key", "sound", "first", "last"):
             raise InputError(f"no names are looked up by {column!r}")
+        # Left to itself, SQLite would go through all names or entities of the agent.
+        index = "" if column == "key" else f"INDEXED BY entity_names_by_{column} "
         rows = self._db.query(
             f"SELECT {_ENTITY_SQL}, entity_names.key, entity_names.text, origin "  # noqa: S608
-            "FROM entity_names JOIN entities ON entities.id = entity "
-            f"WHERE entity_names.agent = ? AND entity_names.{column} "
-            f"{'= ?' if len(keys) == 1 else 'IN (SELECT value FROM json_each(?))'} "
-            "ORDER BY entities.id, origin, entity_names.text",
-            (agent, keys[0] if len(keys) == 1 else self._db.among(keys)),
+            f"FROM json_each(?2) AS wanted CROSS JOIN entity_names {index}"
+            f"ON entity_names.agent = ?1 AND entity_names.{column} = wanted.value "
+            "CROSS JOIN entities ON entities.id = entity",
+            (agent, self._db.among(keys)),
         )
-        return [_named(row) for row in rows]
+        return sorted(map(_named, rows), key=lambda each: (each.id, each.origin, each.text))
 
-    def names_like(self, agent: str, shortest: int, longest: int) -> list[tuple[str, int]]:
-        """Name keys of a length, and first and last words of names, with the entity.
+    def names_like(self, agent: str, key: str) -> list[tuple[str, int]]:
+        """Names, first and last words of them, that may be a key with a slip in it.
 
         For finding slips in typing; reads all names of the agent.
         """
         return [
-            (key, entity)
-            for key, entity in self._db.query(
-                "SELECT key, entity FROM entity_names WHERE agent = ?1 "
-                "AND length(key) BETWEEN ?2 AND ?3 "
-                "UNION SELECT first, entity FROM entity_names WHERE agent = ?1 "
-                "AND length(first) BETWEEN ?2 AND ?3 "
-                "UNION SELECT last, entity FROM entity_names WHERE agent = ?1 "
-                "AND length(last) BETWEEN ?2 AND ?3",
-                (agent, shortest, longest),
+            (near, entity)
+            for near, entity in self._db.query(
+                " UNION ".join(
+                    f"SELECT {column}, entity FROM entity_names WHERE agent = ?1 "  # noqa: S608
+                    f"AND length({column}) BETWEEN length(?2) - 2 AND length(?2) + 2 "
+                    f"AND (substr({column}, 1, 1) = substr(?2, 1, 1) "
+                    f"OR substr({column}, 2, 1) = substr(?2, 2, 1))"
+                    for column in ("key", "first", "last")
+                ),
+                (agent, key),
             )
         ]
 

@@ -1,0 +1,120 @@
+"""Measures the registry: how long it takes to look somebody up.
+
+    python -m eval.bench_graph
+
+Stores of 500 and 10,000 entities with five facts each are made in memory of the disk, then names
+are looked up in random order: as stored, by another name, by initials (an entity found by more
+than its key), of nobody. Times are of one call of `entity_get`, facts and their texts included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from consolidate.graph.tools import entity_get
+from consolidate.store import Store
+from consolidate.types import Alias, Group, Groups, Mention, NewFact
+from eval.record import machine
+
+__all__ = ["bench", "build", "main"]
+
+_NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_FIRST: Final = (
+    "Ada Bela Cira Dora Edda Fina Gesa Hana Iris Jana Kaja Lena Mara Nora Orla Pia".split()
+)
+_SYLLABLES: Final = "ba ko ri tu mes lan dor vik sa nor el gru pi wen tal os".split()
+_FACTS_EACH: Final = 5
+_CALLS: Final = 2000
+
+
+def build(path: Path, entities: int, *, seed: int = 7) -> tuple[Store, list[str]]:
+    """Make a store of made-up people, five facts each; returns it and their names."""
+    rng = random.Random(seed)  # noqa: S311
+    names: dict[str, None] = {}
+    while len(names) < entities:
+        last = "".join(rng.choices(_SYLLABLES, k=3)).title()
+        names[f"{rng.choice(_FIRST)} {last}"] = None
+    store = Store.open(path)
+    people = list(names)
+    facts, members, found = [], {}, {}
+    for place, name in enumerate(people):
+        for number in range(_FACTS_EACH):
+            fact = f"f{place:05d}-{number}"
+            text = f"{name} did thing number {number} in year {1990 + number}."
+            said = _NOW - timedelta(hours=place * _FACTS_EACH + number)
+            facts.append(NewFact(id=fact, text=text, stated_at=said))
+            members[fact] = (name.lower(),)
+            found[fact] = [Mention(start=0, end=len(name), text=name, label="person")]
+    for start in range(0, len(facts), 5000):
+        store.add(facts[start : start + 5000], now=_NOW)
+    groups = tuple(
+        Group(
+            key=name.lower(),
+            name=name,
+            facts=tuple(f"f{place:05d}-{number}" for number in range(_FACTS_EACH)),
+            type="person",
+        )
+        for place, name in enumerate(people)
+    )
+    for place in range(0, entities, 10):
+        other = Alias(agent="default", canonical=people[place], alias=f"Nick {place}")
+        store.add_alias(other)
+    store.save_entities("default", Groups(groups=groups, by_fact=members), found)
+    return store, people
+
+
+def bench(entities: int, folder: Path) -> Mapping[str, Any]:
+    """Time look-ups in a store of so many entities, in milliseconds."""
+    began = time.perf_counter()
+    store, names = build(folder / f"{entities}.db", entities)
+    built = time.perf_counter() - began
+    rng = random.Random(11)  # noqa: S311
+    kinds: dict[str, Callable[[], str]] = {
+        "by name": lambda: rng.choice(names),
+        "by declared name": lambda: f"nick {rng.randrange(0, entities, 10)}",
+        "by initial and family name": lambda: _short(rng.choice(names)),
+        "of nobody": lambda: f"Zoe Xarn{rng.choice(_SYLLABLES)}",
+    }
+    result: dict[str, Any] = {"entities": entities, "seconds_to_build": built}
+    with store:
+        for kind, ask in kinds.items():
+            calls = _CALLS if kind != "of nobody" else _CALLS // 20
+            times = []
+            for _ in range(calls):
+                name = ask()
+                start = time.perf_counter()
+                entity_get(store, name)
+                times.append(1000 * (time.perf_counter() - start))
+            p95 = statistics.quantiles(times, n=20)[-1]
+            result[kind] = {"p50_ms": statistics.median(times), "p95_ms": p95, "calls": calls}
+    return result
+
+
+def _short(name: str) -> str:
+    first, last = name.split()
+    return f"{first[0]}. {last}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the bench and print the result as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m eval.bench_graph", description=__doc__)
+    parser.add_argument("--entities", type=int, nargs="*", default=[500, 10_000])
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        found = [bench(entities, Path(folder)) for entities in asked.entities]
+    print(json.dumps({"machine": machine(), "lookup": found}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
