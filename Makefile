@@ -8,6 +8,8 @@
 
 PYTHON ?= python3 python3.13 python3.12 python3.11
 VENV ?= .venv
+WORKSHOP ?= .venv-models
+TORCH_INDEX ?=
 ARGS ?=
 AGENT ?=
 DB ?=
@@ -18,7 +20,7 @@ INSTALLED := $(VENV)/.installed
 DEVELOPED := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help install consolidate test check format lint typecheck bench eval models clean
+.PHONY: help install consolidate test check format lint typecheck bench eval models models-env bundle bundle-test clean
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,16 +63,24 @@ models: ## Say how the model files are made
 	@echo "The model files lie in models/weights; 'make install' installs them and needs no more."
 	@echo "Making them anew needs the workshop, about 1.3 GB of libraries, kept out of $(VENV):"
 	@echo
-	@echo "  python3 -m venv .venv-models"
-	@echo "  .venv-models/bin/pip install -e '.[models]'"
-	@echo "  .venv-models/bin/python -m models.train.judge --help    tune the judge"
-	@echo "  .venv-models/bin/python -m models.export --help         torch to ONNX"
-	@echo "  .venv-models/bin/python -m models.quantize --help       8-bit weights"
+	@echo "  make models-env"
+	@echo "  $(WORKSHOP)/bin/python -m models.train.judge --help    tune the judge"
+	@echo "  $(WORKSHOP)/bin/python -m models.export --help         torch to ONNX"
+	@echo "  $(WORKSHOP)/bin/python -m models.quantize --help       8-bit weights"
+	@echo "  $(WORKSHOP)/bin/python -m models.verify --help         compare with torch"
 	@echo
 	@echo "The cards beside the files name the sources that training starts from."
 
-clean: ## Remove .venv, caches and build products; stores are left alone
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
+models-env: $(WORKSHOP)/.installed ## Make .venv-models: torch, transformers, optimum, gliner (1.3 GB)
+
+bundle: $(INSTALLED) ## Make one archive that installs without a network, in dist/
+	@$(BIN)/python -m models.bundle build $(ARGS)
+
+bundle-test: $(INSTALLED) ## Install the newest bundle where no network is, and try it
+	@$(BIN)/python -m models.bundle test $(ARGS)
+
+clean: ## Remove .venv, .venv-models, caches and build products; stores are left alone
+	rm -rf $(VENV) $(WORKSHOP) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	rm -rf *.egg-info models/weights/*.egg-info models/weights/build
 	find consolidate eval models tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -84,6 +94,18 @@ $(INSTALLED): $(BIN)/python pyproject.toml consolidate/version.py models/weights
 $(DEVELOPED): $(INSTALLED)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(PIP) -e '.[dev]'
+	@touch $@
+
+# torch comes first, by itself: with the others in one go, pip may take another build of it.
+$(WORKSHOP)/.installed: models/requirements.lock pyproject.toml
+	@$(MAKE) --no-print-directory VENV=$(WORKSHOP) $(WORKSHOP)/bin/python
+	@echo "Installing the workshop into $(WORKSHOP) (1.3 GB, some minutes) ..."
+	@$(WORKSHOP)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$$(grep '^torch==' models/requirements.lock)"
+	@$(WORKSHOP)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -r models/requirements.lock
+	@$(WORKSHOP)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    -e . -e models/weights
 	@touch $@
 
 # A candidate may be missing, too old, or (Debian without python3-venv) unable to make a venv with

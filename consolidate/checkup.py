@@ -12,13 +12,14 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from consolidate.errors import ConsolidateError
 from consolidate.settings import Settings
+from consolidate.silence import leaves_the_machine, watched
 
 if TYPE_CHECKING:
     from consolidate.backends import Options
@@ -28,6 +29,7 @@ __all__ = ["Check", "Verdict", "check_up"]
 _OLDEST_SQLITE = (3, 37, 0)
 _LEAST_FREE = 64 * 1024 * 1024
 _LITTLE_FREE = 512 * 1024 * 1024
+_LENIENT = timedelta(minutes=5)  # file servers have clocks of their own
 _BUILT = datetime(2026, 1, 1, tzinfo=UTC)  # a clock before this has lost its battery
 
 
@@ -60,11 +62,13 @@ def check_up(settings: Settings, *, now: datetime) -> Iterator[Check]:
     path = settings.database
     yield _python()
     yield _sqlite()
-    yield _clock(now)
+    yield _clock(now, path)
     yield _folder(path)
     yield _space(path)
-    yield from _models(settings)
-    yield from _fetched()
+    with watched() as seen:
+        yield from _models(settings)
+    yield _network(settings, seen)
+    yield from _files()
     yield from _database(path, now)
     yield from _vectors(settings)
 
@@ -90,10 +94,17 @@ def _sqlite() -> Check:
     return _ok("sqlite", f"{version} with FTS5")
 
 
-def _clock(now: datetime) -> Check:
+def _clock(now: datetime, path: Path) -> Check:
     shown = now.isoformat(timespec="seconds")
     if now < _BUILT:
         return _fail("clock", shown, "set the clock: facts would be recorded in the past")
+    try:
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):  # there is none yet
+        return _ok("clock", shown)
+    if written > now + _LENIENT:
+        detail = f"{shown}, but {path} was written at {written.isoformat(timespec='seconds')}"
+        return _warn("clock", detail, "look at the clock: it went back since")
     return _ok("clock", shown)
 
 
@@ -144,36 +155,73 @@ def _models(settings: Settings) -> Iterator[Check]:
             yield _fail(role, f"{spec}: {error!r}", "install the models again")
 
 
-def _fetched() -> Iterator[Check]:
-    """Whether the fetched models are what they should be, byte for byte."""
+def _network(settings: Settings, seen: list[str]) -> Check:
+    """Whether the models kept to themselves while they were tried."""
+    from consolidate.backends import served
+
+    asked = served((settings.embedder, settings.extractor, settings.classifier))
+    places = sorted(set(seen))
+    if asked:
+        reached = f", at {', '.join(places)}" if places else ""
+        return _ok("network", f"{', '.join(asked)} work on a server, as you chose{reached}")
+    if any(leaves_the_machine(place) for place in places):
+        remedy = (
+            "a library calls out by itself: please report it, and until then run without a network "
+            "(unshare -rn, or a firewall)"
+        )
+        return _fail("network", f"something opened {', '.join(places)}", remedy)
+    if places:
+        remedy = "find out what listens there; no model of yours needs it"
+        return _warn("network", f"something opened {', '.join(places)}", remedy)
+    return _ok("network", "silent: the models opened no connection")
+
+
+def _files() -> Iterator[Check]:
+    """Whether the bundled and fetched models are what they should be, byte for byte."""
+    from consolidate.backends.files import bundled_names
     from consolidate.shelf import Shelf
 
     shelf = Shelf()
     try:
-        names, unchecked = shelf.names(), shelf.unchecked()
+        bundled, fetched, unchecked = bundled_names(), shelf.names(), shelf.unchecked()
     except (ConsolidateError, OSError) as error:
         yield _fail("model files", str(error), f"look at {shelf.folder}")
         return
-    sound = 0
-    for name in names:
+    sound = True
+    for name in bundled:
+        if problem := _bundled_problem(name):
+            sound = False
+            remedy = "install it again: pip install --force-reinstall consolidate-weights"
+            yield _fail("model files", f"{name}: {problem}", remedy)
+    for name in fetched:
         try:
             problems = shelf.problems(name)
         except (ConsolidateError, OSError) as error:
             problems = [str(error)]
         if problems:
+            sound = False
             remedy = f"get it again with: consolidate models fetch {name}"
             yield _fail("model files", f"{name}: {'; '.join(problems)}", remedy)
-        else:
-            sound += 1
     for name in unchecked:
         remedy = f"check what was put there with: consolidate models verify {name}"
         yield _warn("model files", f"{name} in {shelf.folder} was never checked", remedy)
     for name in shelf.unfinished():
         remedy = f"go on with: consolidate models fetch {name}; or consolidate models remove {name}"
         yield _warn("model files", f"the fetch of {name} was cut", remedy)
-    if sound == len(names):
-        found = f"{sound} fetched, all digests right" if sound else "none fetched"
-        yield _ok("model files", f"{found}, {shelf.folder}")
+    if sound:
+        found = f"{len(bundled)} bundled, {len(fetched)} fetched into {shelf.folder}"
+        yield _ok("model files", f"{found}, all digests right")
+
+
+def _bundled_problem(name: str) -> str | None:
+    from consolidate.backends.files import MANIFEST, ModelFiles, bundled_folder, read_json
+
+    try:
+        folder = bundled_folder(name)
+        ModelFiles.open(folder, task=str(read_json(folder / MANIFEST).get("task")))
+    except (ConsolidateError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _vectors(settings: Settings) -> Iterator[Check]:

@@ -20,6 +20,7 @@ from consolidate.errors import ConsolidateError
 from consolidate.settings import Settings
 from eval.bench_runs import bench_runs
 from eval.bench_stages import bench_stages
+from eval.bench_start import bench_help
 from eval.record import RESULTS, SETS, files_digest, heading, write_result
 from eval.tables import share, table
 
@@ -73,6 +74,7 @@ def _measure(settings: Settings, chosen: argparse.Namespace) -> dict[str, Any]:
     )
     # What else the machine was doing: above a few tenths, distrust the seconds
     result["load_before"] = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    result["help"] = bench_help(chosen.rounds)
     if chosen.sizes:
         result["runs"] = bench_runs(settings, chosen.sizes)
     if chosen.texts:
@@ -88,6 +90,10 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     lines = [f"bench on {machine['cores']} cores of {machine['cpu']}"]
     if result["load_before"] is not None and result["load_before"] > 0.5:
         lines.append(f"the machine was busy before (load {result['load_before']:.1f}): distrust it")
+    asked = result["help"]
+    user = asked["user_seconds"]
+    shown = "not counted here" if user is None else f"{user:.2f} s, goal {asked['goal']}"
+    lines += ["", f"consolidate --help: {asked['seconds']:.2f} s; user time {shown}"]
     for name, what in (("embed", "texts"), ("classify", "pairs")):
         if "stages" in result:
             lines += ["", *_stage_lines(name, what, result["stages"][name])]

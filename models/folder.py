@@ -11,6 +11,7 @@ from consolidate.backends.files import (
     CONFIG,
     MANIFEST,
     MODEL,
+    SENTENCE_FILES,
     TOKENIZER,
     config_name,
     file_digest,
@@ -19,6 +20,7 @@ from consolidate.backends.files import (
 __all__ = [
     "TASKS",
     "TOKENIZER_SETTINGS",
+    "beside",
     "write_config",
     "write_gliner_config",
     "write_json",
@@ -126,12 +128,18 @@ def write_tokenizer(folder: Path, content: str) -> None:
 
 def write_manifest(folder: Path, *, task: str, **facts: Any) -> None:
     """Write `manifest.json` with size and SHA-256 of each file."""
+    required = (config_name(task), MODEL, TOKENIZER)
     files = {
         name: {"sha256": file_digest(folder / name), "size": (folder / name).stat().st_size}
-        for name in (config_name(task), MODEL, TOKENIZER, TOKENIZER_SETTINGS)
-        if name != TOKENIZER_SETTINGS or (folder / name).is_file()
+        for name in (*required, *beside(folder))
     }
     write_json(folder / MANIFEST, {"task": task, **facts, "files": files})
+
+
+def beside(folder: Path) -> list[str]:
+    """What lies in a folder beside the three files that each has, and belongs to the model."""
+    names = (f"{MODEL}.data", f"{MODEL}_data", TOKENIZER_SETTINGS, *SENTENCE_FILES)
+    return [name for name in names if (folder / name).is_file()]
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -29,7 +29,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from consolidate.backends.files import MANIFEST, MODEL, TOKENIZER, config_name
-from models.folder import TOKENIZER_SETTINGS, write_manifest
+from models.folder import beside, write_manifest
 
 log = logging.getLogger("models.quantize")
 
@@ -49,8 +49,10 @@ def quantize(source: Path, out: Path, *, scheme: str) -> None:
     else:
         _dynamic(source / MODEL, out / MODEL, reduce_range=scheme == "dynamic")
     facts = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
-    for name in (config_name(facts["task"]), TOKENIZER, TOKENIZER_SETTINGS):
-        if (source / name).is_file():
+    # What lies beside the graph is about texts, not about its weights, and stays as it is.
+    for name in (config_name(facts["task"]), TOKENIZER, *beside(source)):
+        if not name.startswith(MODEL):
+            (out / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(source / name, out / name)
     facts = {key: value for key, value in facts.items() if key not in ("files", "scheme")}
     write_manifest(out, scheme=scheme, **facts)

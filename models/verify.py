@@ -29,6 +29,8 @@ from consolidate.backends.gliner import GlinerExtractor
 from consolidate.backends.gliner_package import GlinerPackageExtractor
 from consolidate.backends.onnx_classifier import OnnxClassifier
 from consolidate.backends.onnx_embedder import OnnxEmbedder
+from consolidate.backends.recipe import Recipe
+from consolidate.backends.tokens import row_limit
 from consolidate.types import Mention
 from eval.entities import score_spans
 from eval.metrics import catch_at_false_rate, macro_f1, three_way
@@ -54,7 +56,12 @@ def sample_texts(count: int) -> list[str]:
 def verify_encoder(reference: Path, folders: Sequence[Path], *, count: int) -> dict[str, Any]:
     """Compare encoders on `count` texts with the vectors of `reference`."""
     texts = sample_texts(count)
-    truth = _reference_vectors(reference, texts)
+    # A torch folder is read by the recipe of what was made of it.
+    first = OnnxEmbedder(ModelFiles.open(folders[0], task="feature-extraction"))
+    if not (reference / MODEL).is_file():
+        # Of a longer text torch reads the start, and the adapter all of it.
+        texts = [text for text in texts if len(first.windows(text)) == 1]
+    truth = _reference_vectors(reference, texts, recipe=first.recipe)
     rows = []
     for folder in folders:
         files = ModelFiles.open(folder, task="feature-extraction")
@@ -78,7 +85,8 @@ def verify_judge(reference: Path, folders: Sequence[Path], *, count: int) -> dic
     """Compare judges on the dev pairs with the verdicts of `reference`."""
     labelled = _rows(SETS / "dev")[:count]
     pairs = [(row["a"], row["b"]) for row in labelled]
-    truth = _reference_scores(reference, pairs)
+    most = row_limit(ModelFiles.open(folders[0], task="text-classification"))
+    truth = _reference_scores(reference, pairs, most=most)
     gold = [three_way(row["relation"]) for row in labelled]
     rows = [{"folder": "reference", **_quality(truth, gold)}]
     for folder in folders:
@@ -230,7 +238,7 @@ def _timed_scores(
     return speed, np.array(rows, dtype=np.float64)
 
 
-def _reference_vectors(folder: Path, texts: Sequence[str]) -> Matrix:
+def _reference_vectors(folder: Path, texts: Sequence[str], *, recipe: Recipe) -> Matrix:
     if (folder / MODEL).is_file():
         files = ModelFiles.open(folder, task="feature-extraction")
         return OnnxEmbedder(files, threads=THREADS).embed(texts).astype(np.float64)
@@ -243,14 +251,18 @@ def _reference_vectors(folder: Path, texts: Sequence[str]) -> Matrix:
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     out = np.zeros((len(texts), model.config.hidden_size))
     for index, text in enumerate(texts):
-        inputs = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
+        inputs = tokenizer(
+            recipe.document + text, truncation=True, max_length=recipe.most, return_tensors="pt"
+        )
         with torch.no_grad():
-            hidden = model(**inputs).last_hidden_state[0].double().mean(0)
-        out[index] = (hidden / hidden.norm()).numpy()
+            hidden = model(**inputs).last_hidden_state[0].double()
+        ways = {"mean": hidden.mean(0), "cls": hidden[0], "last": hidden[-1]}
+        pooled = ways[recipe.pooling]
+        out[index] = (pooled / pooled.norm()).numpy()
     return out
 
 
-def _reference_scores(folder: Path, pairs: Sequence[tuple[str, str]]) -> Matrix:
+def _reference_scores(folder: Path, pairs: Sequence[tuple[str, str]], *, most: int) -> Matrix:
     if (folder / MODEL).is_file():
         files = ModelFiles.open(folder, task="text-classification")
         return _timed_scores(files, pairs, share_runs=True)[1]
@@ -261,11 +273,15 @@ def _reference_scores(folder: Path, pairs: Sequence[tuple[str, str]]) -> Matrix:
 
     model = AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    columns = [model.config.label2id[name] for name in ("entailment", "neutral", "contradiction")]
+    labels = {label.casefold(): column for column, label in model.config.id2label.items()}
+    columns = [
+        next(column for label, column in labels.items() if stem in label)
+        for stem in ("entail", "neutral", "contradict")
+    ]
     out = np.zeros((len(pairs), 2, 3))
     for index, (left, right) in enumerate(pairs):
         inputs = tokenizer(
-            [left, right], [right, left], truncation=True, max_length=512, padding=True,
+            [left, right], [right, left], truncation=True, max_length=most, padding=True,
             return_tensors="pt",
         )  # fmt: skip
         with torch.no_grad():

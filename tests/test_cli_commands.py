@@ -514,7 +514,7 @@ def test_the_doctor_is_content_with_a_sound_store(cli: Cli) -> None:
     assert "All that is needed is there." in out
     names = [check["name"] for check in cli("doctor", "--json").json["checks"]]
     assert names == ["python", "sqlite", "clock", "folder", "space", "embedder", "extractor",
-                     "classifier", "model files", "database"]  # fmt: skip
+                     "classifier", "network", "model files", "database"]  # fmt: skip
 
 
 def test_the_doctor_fails_with_a_remedy(cli: Cli) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "resolve_classifier",
     "resolve_embedder",
     "resolve_extractor",
+    "served",
 ]
 
 ENTRY_POINT_GROUP: Final = "consolidate.backends"
@@ -93,11 +94,11 @@ class Options:
         """
         llm = LlmOptions.of(settings)
         specs = (settings.embedder, settings.extractor, settings.classifier)
-        served = sorted({spec.strip().partition(":")[0] for spec in specs} & _SERVED)
+        names = sorted({spec.strip().partition(":")[0] for spec in served(specs)})
         for name, given in (("llm_base_url", llm.base_url), ("llm_key_variable", llm.key_variable)):
-            if given is not None and len(served) > 1:
+            if given is not None and len(names) > 1:
                 raise InputError(
-                    f"{name} can't serve {' and '.join(served)} at the same time: leave it out and "
+                    f"{name} can't serve {' and '.join(names)} at the same time: leave it out and "
                     "set each one's own environment variable"
                 )
         return cls(
@@ -209,6 +210,11 @@ def backend_names(role: Role) -> tuple[str, ...]:
 def built_in_names(role: Role) -> tuple[str, ...]:
     """The backends of this package that offer `role`, sorted."""
     return tuple(sorted(name for name, roles in _BUILT_IN.items() if role in roles))
+
+
+def served(specs: Iterable[str]) -> list[str]:
+    """Those of some names whose models work on a server, as they are written."""
+    return [spec for spec in specs if spec.strip().partition(":")[0] in _SERVED]
 
 
 def _entry_points() -> list[metadata.EntryPoint]:

@@ -22,6 +22,7 @@ from consolidate.errors import MissingExtraError, ModelFilesError
 __all__ = [
     "MANIFEST",
     "MODEL",
+    "SENTENCE_FILES",
     "TOKENIZER",
     "ModelFiles",
     "bundled_folder",
@@ -38,7 +39,7 @@ MANIFEST: Final = "manifest.json"
 _CONFIGS: Final = {"gliner": "gliner_config.json"}
 _GRAPHS: Final = (MODEL, f"onnx/{MODEL}")
 # Files that say how vectors are made of what the graph gives.
-_OPTIONAL: Final = (
+SENTENCE_FILES: Final = (
     "1_Pooling/config.json",
     "config_sentence_transformers.json",
     "modules.json",
@@ -105,7 +106,7 @@ class ModelFiles:
                 f"{', '.join(missing)}, found {', '.join(_present(folder)) or 'no files'}"
             )
         # Some graphs keep their weights beside them.
-        optional = (f"{graph}.data", f"{graph}_data", *_OPTIONAL)
+        optional = (f"{graph}.data", f"{graph}_data", *SENTENCE_FILES)
         names = [*required, *(name for name in optional if (folder / name).is_file())]
         sizes = {name: (folder / name).stat().st_size for name in names}
         digests = {name: file_digest(folder / name) for name in names}

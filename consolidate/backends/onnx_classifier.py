@@ -25,7 +25,7 @@ from consolidate.types import Scores, Verdict
 if TYPE_CHECKING:
     from consolidate.backends import Options
 
-__all__ = ["OnnxClassifier", "classifier"]
+__all__ = ["PROBES", "OnnxClassifier", "classifier"]
 
 # Part of the identity: raise it when the same files would give other verdicts.
 _REVISION: Final = 1
@@ -35,7 +35,7 @@ _STEMS: Final = ("entail", "neutral", "contradict")
 
 # Statement, its negation. A statement is compared with itself, with its negation, and with the
 # next statement, which has nothing to do with it.
-_PROBES: Final = (
+PROBES: Final = (
     ("The shop is open on Sundays.", "The shop is not open on Sundays."),
     ("Anna lives in Oslo.", "Anna does not live in Oslo."),
     ("The build uses Python.", "The build does not use Python."),
@@ -165,9 +165,9 @@ class OnnxClassifier:
         )
 
     def _try_out(self, tokens: Tokens) -> None:
-        statements = [statement for statement, _ in _PROBES]
+        statements = [statement for statement, _ in PROBES]
         same = self._mean(tokens, [(each, each) for each in statements])
-        negated = self._mean(tokens, list(_PROBES))
+        negated = self._mean(tokens, list(PROBES))
         unrelated = self._mean(
             tokens, list(zip(statements, statements[1:] + statements[:1], strict=True))
         )

@@ -120,6 +120,10 @@ class OnnxEmbedder:
         """Embed questions, with what the model wants before one; see `embed_queries` there."""
         return self._embed(texts, self.recipe.query)
 
+    def windows(self, text: str) -> list[Window]:
+        """What the model reads of a text that is stored, prefix included."""
+        return self._windows(self._head.tokens(), text, self.recipe.document)
+
     def _embed(self, texts: Sequence[str], prefix: str) -> Vector:
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if not texts:

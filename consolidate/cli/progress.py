@@ -5,21 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TransferSpeedColumn,
-)
-from rich.progress import TaskID as Task
 
 from consolidate.cli.render import console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+    from rich.progress import TaskID as Task
 
 __all__ = ["transferred", "watched"]
 
@@ -34,6 +28,8 @@ def watched(as_json: bool) -> Iterator[_Told]:
     if as_json:
         yield lambda stage, done, total: None
     elif sys.stderr.isatty():
+        from rich.progress import MofNCompleteColumn, TimeElapsedColumn
+
         with _bars(MofNCompleteColumn(), TimeElapsedColumn()) as bars:
             yield _drawing(bars)
     else:
@@ -46,6 +42,8 @@ def transferred(as_json: bool) -> Iterator[_Told]:
     if as_json:
         yield lambda name, done, total: None
     elif sys.stderr.isatty():
+        from rich.progress import DownloadColumn, TransferSpeedColumn
+
         with _bars(DownloadColumn(), TransferSpeedColumn()) as bars:
             yield _drawing(bars)
     else:
@@ -53,6 +51,8 @@ def transferred(as_json: bool) -> Iterator[_Told]:
 
 
 def _bars(*columns: ProgressColumn) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn
+
     return Progress(
         TextColumn("{task.description:<14}"), BarColumn(), *columns, console=console(err=True)
     )

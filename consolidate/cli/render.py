@@ -1,6 +1,7 @@
 """Drawing: tables that fit the terminal, plain text when piped, JSON when asked.
 
-Text goes in as `Text`, never as markup, so brackets in a fact stay brackets.
+Text goes in as `Text`, never as markup, so brackets in a fact stay brackets. The library that
+draws is loaded when something is drawn, so that `--help` need not wait for it.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
-
-from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from consolidate.cli.text import visible
 from consolidate.serialise import to_data
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 __all__ = ["console", "day", "draw", "heading", "say", "table", "write_json"]
 
@@ -35,6 +37,8 @@ _STYLES = {
 
 def console(*, err: bool = False) -> Console:
     """Make a console for standard output or error as they are now."""
+    from rich.console import Console
+
     stream = sys.stderr if err else sys.stdout
     terminal = stream.isatty()
     # A pipe has no width; COLUMNS still says what the reader wants.
@@ -53,11 +57,15 @@ def console(*, err: bool = False) -> Console:
 
 def say(line: str, *, style: str = "") -> None:
     """Write one line for people; it is not broken, so that commands in it can be copied."""
+    from rich.text import Text
+
     console().print(Text(visible(line), style=style), soft_wrap=True)
 
 
 def heading(line: str) -> None:
     """Write a heading with a blank line before it."""
+    from rich.text import Text
+
     draw(Text())
     draw(Text(visible(line), style="bold"))
 
@@ -91,6 +99,9 @@ def table(
         title: A line above.
         grow: The column with long text: the others keep their width where that is possible.
     """
+    from rich.table import Table
+    from rich.text import Text
+
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
         made.add_column(
@@ -115,6 +126,8 @@ def write_json(value: Any) -> None:
 
 
 def _cell(value: Any) -> Text:
+    from rich.text import Text
+
     if isinstance(value, Text):
         return value
     shown = "" if value is None else visible(str(value))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from consolidate.cli.common import Agent, Db, Json, context, utc_now
-from consolidate.cli.decisions import draw_question, facts_of
 from consolidate.cli.render import say, write_json
 from consolidate.types import Review, ReviewState
 
@@ -31,6 +30,8 @@ def list_reviews(
     as_json: Json = False,
 ) -> None:
     """List open reviews with what accepting them would do."""
+    from consolidate.cli.decisions import draw_question, facts_of
+
     ctx = context(db, agent, as_json)
     with ctx.reading() as store:
         reviews = store.reviews(agent=ctx.agent, state=None if every else ReviewState.OPEN)

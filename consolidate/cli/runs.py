@@ -19,7 +19,6 @@ from consolidate.cli.common import (
     hint_at_agents,
     utc_now,
 )
-from consolidate.cli.decisions import draw_decisions, facts_of
 from consolidate.cli.progress import watched
 from consolidate.cli.render import draw, heading, say, table, write_json
 from consolidate.errors import InputError, NotFoundError
@@ -60,6 +59,7 @@ def plan(
     """
     from consolidate import pipeline
     from consolidate.backends import Backends
+    from consolidate.cli.decisions import draw_decisions, facts_of
     from consolidate.serialise import plan_to_json
     from consolidate.stages.report import report_of
 
@@ -192,6 +192,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Show what a run found and did, and what it cost."""
+    from consolidate.cli.decisions import draw_decisions, facts_of
     from consolidate.stages.report import report_of
 
     ctx = context(db, agent, as_json)
@@ -230,6 +231,7 @@ def run_and_show(
 ) -> bool:
     """Run, and show decisions, funnel and how to undo; returns whether there was anything new."""
     from consolidate import pipeline
+    from consolidate.cli.decisions import draw_decisions, facts_of
 
     with watched(ctx.as_json) as progress:
         outcome = pipeline.run(

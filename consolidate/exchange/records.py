@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from consolidate.exchange.findings import Audit
-from consolidate.store import Message
 from consolidate.types import Alias, Fact, NewFact
+
+if TYPE_CHECKING:
+    from consolidate.store import Message
 
 __all__ = ["Archive", "Broken", "ImportReport", "NewBlock", "Options", "Parsed", "Said"]
 

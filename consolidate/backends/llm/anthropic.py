@@ -12,17 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from consolidate.backends.llm.classifier import LlmClassifier
-from consolidate.backends.llm.endpoints import (
-    Endpoint,
-    Lazy,
-    checked_model,
-    failure_of_status,
-    require,
-    words,
-)
+from consolidate.backends.llm.clients import GeneratedClient, as_classifier, as_extractor
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
+from consolidate.backends.llm.served import CallFailed, Reply
 from consolidate.errors import BackendError
 from consolidate.types import Prompt
 
@@ -36,18 +29,16 @@ _TOOL: Final = "answer"
 
 def extractor(model: str, options: Options) -> LlmExtractor:
     """For the resolver: `anthropic:MODEL`."""
-    return LlmExtractor(ServedModel(AnthropicApi(model, options.llm), options.llm),
-                        batch=options.llm.batch, known=options.known)  # fmt: skip
+    return as_extractor(AnthropicApi(model, options.llm), options)
 
 
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `anthropic:MODEL`."""
-    return LlmClassifier(ServedModel(AnthropicApi(model, options.llm), options.llm),
-                         batch=options.llm.batch)  # fmt: skip
+    return as_classifier(AnthropicApi(model, options.llm), options)
 
 
-class AnthropicApi:
-    """See `consolidate.backends.llm.served.Api`.
+class AnthropicApi(GeneratedClient):
+    """See `consolidate.backends.llm.served.Api`; named `anthropic:claude-haiku-4-5` or so.
 
     Raises:
         MissingExtraError: The client is not installed.
@@ -56,22 +47,14 @@ class AnthropicApi:
     """
 
     def __init__(self, model: str, options: LlmOptions) -> None:
-        self._model = checked_model("anthropic", model)
-        self._timeout = options.timeout
-        self._endpoint = Endpoint(
+        super().__init__(
             "anthropic",
+            model,
+            options,
             usual="https://api.anthropic.com",
             url_variable="ANTHROPIC_BASE_URL",
             key_variable="ANTHROPIC_API_KEY",
-            options=options,
         )
-        require("anthropic", "anthropic")
-        self._client = Lazy(self._make)
-
-    @property
-    def name(self) -> str:
-        """Such as `anthropic:claude-haiku-4-5`."""
-        return f"anthropic:{self._model}{self._endpoint.suffix}"
 
     def chat(self, prompt: Prompt, schema: Mapping[str, Any], *, note: str) -> Reply:
         """Ask at /v1/messages."""
@@ -101,10 +84,6 @@ class AnthropicApi:
         """
         raise BackendError("anthropic has no embeddings; choose another embedder")
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
-
     def _read(self, answer: Any) -> Reply:
         if answer.stop_reason == "max_tokens":
             raise CallFailed("the answer was cut at its longest length")
@@ -122,36 +101,13 @@ class AnthropicApi:
     def _make(self) -> Any:
         import anthropic
 
-        return anthropic.Anthropic(
-            api_key=self._endpoint.key or "none",
-            base_url=self._endpoint.url,
-            timeout=self._timeout,
-            max_retries=0,
-            http_client=anthropic.DefaultHttpxClient(
-                follow_redirects=False,
-                timeout=self._timeout,
-                # The way out may lead through a proxy; the way to this machine does not.
-                trust_env=not self._endpoint.local,
-            ),
-        )
+        return self._official(anthropic.Anthropic, anthropic.DefaultHttpxClient)
 
     def _send(self, **arguments: Any) -> Any:
         import anthropic
 
-        try:
-            return self._client.get().messages.create(model=self._model, **arguments)
-        except anthropic.APIStatusError as error:
-            raise failure_of_status(
-                self._endpoint,
-                error.status_code,
-                words(error.body),
-                error.response.headers,
-                model=self._model,
-            ) from None
-        except anthropic.APITimeoutError:
-            raise self._endpoint.slow(self._timeout) from None
-        except anthropic.APIConnectionError as error:
-            unreachable = type(error.__cause__).__name__ == "ConnectError"
-            raise self._endpoint.lost("the connection broke off", unreachable=unreachable) from None
-        except (anthropic.AnthropicError, ValueError, TypeError, AttributeError, LookupError):
-            raise self._endpoint.strange() from None
+        return self._ask(
+            anthropic,
+            anthropic.AnthropicError,
+            lambda client: client.messages.create(model=self._model, **arguments),
+        )

@@ -10,18 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from consolidate.backends.llm.classifier import LlmClassifier
+from consolidate.backends.llm.clients import Client, as_classifier, as_embedder, as_extractor
 from consolidate.backends.llm.embedder import LlmEmbedder
-from consolidate.backends.llm.endpoints import (
-    Endpoint,
-    Lazy,
-    checked_model,
-    failure_of_status,
-    require,
-    words,
-)
+from consolidate.backends.llm.endpoints import words
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
+from consolidate.backends.llm.served import CallFailed, Reply
 from consolidate.types import Prompt
 
 if TYPE_CHECKING:
@@ -35,23 +29,21 @@ _KEEP_ALIVE: Final = "10m"
 
 def embedder(model: str, options: Options) -> LlmEmbedder:
     """For the resolver: `ollama:nomic-embed-text`."""
-    return LlmEmbedder(ServedModel(OllamaApi(model, options.llm), options.llm))
+    return as_embedder(OllamaApi(model, options.llm), options)
 
 
 def extractor(model: str, options: Options) -> LlmExtractor:
     """For the resolver: `ollama:qwen3:4b`."""
-    return LlmExtractor(ServedModel(OllamaApi(model, options.llm), options.llm),
-                        batch=options.llm.batch, known=options.known)  # fmt: skip
+    return as_extractor(OllamaApi(model, options.llm), options)
 
 
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `ollama:qwen3:4b`."""
-    return LlmClassifier(ServedModel(OllamaApi(model, options.llm), options.llm),
-                         batch=options.llm.batch)  # fmt: skip
+    return as_classifier(OllamaApi(model, options.llm), options)
 
 
-class OllamaApi:
-    """See `consolidate.backends.llm.served.Api`.
+class OllamaApi(Client):
+    """See `consolidate.backends.llm.served.Api`; named `ollama:qwen3:4b` or so.
 
     Raises:
         MissingExtraError: The client is not installed.
@@ -59,23 +51,15 @@ class OllamaApi:
     """
 
     def __init__(self, model: str, options: LlmOptions) -> None:
-        self._model = checked_model("ollama", model)
-        self._timeout = options.timeout
-        self._endpoint = Endpoint(
+        super().__init__(
             "ollama",
+            model,
+            options,
             usual="http://127.0.0.1:11434",
             url_variable="OLLAMA_HOST",
             key_variable="OLLAMA_API_KEY",
-            options=options,
             needs_key=False,
         )
-        require("ollama", "ollama")
-        self._client = Lazy(self._make)
-
-    @property
-    def name(self) -> str:
-        """Such as `ollama:qwen3:4b`."""
-        return f"ollama:{self._model}{self._endpoint.suffix}"
 
     def chat(self, prompt: Prompt, schema: Mapping[str, Any], *, note: str) -> Reply:
         """Ask at /api/chat."""
@@ -107,10 +91,6 @@ class OllamaApi:
         answer = self._send("embed", input=list(texts), truncate=False)
         return Reply(vectors=answer.embeddings, tokens_in=answer.prompt_eval_count or 0)
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
-
     def _make(self) -> Any:
         import ollama
 
@@ -133,13 +113,8 @@ class OllamaApi:
         except ollama.ResponseError as error:
             # The client keeps the status and the words; what it was made from has the headers.
             response = getattr(error.__context__, "response", None)
-            raise failure_of_status(
-                self._endpoint,
-                error.status_code,
-                words(error.error),
-                getattr(response, "headers", {}),
-                model=self._model,
-            ) from None
+            headers = getattr(response, "headers", {})
+            raise self._refused(error.status_code, words(error.error), headers) from None
         except (ConnectionError, httpx.ConnectTimeout):
             raise self._endpoint.lost("", unreachable=True) from None
         except httpx.TimeoutException:

@@ -14,18 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from consolidate.backends.llm.classifier import LlmClassifier
-from consolidate.backends.llm.embedder import LlmEmbedder
-from consolidate.backends.llm.endpoints import (
-    Endpoint,
-    Lazy,
-    checked_model,
-    failure_of_status,
-    require,
-    words,
+from consolidate.backends.llm.clients import (
+    GeneratedClient,
+    as_classifier,
+    as_embedder,
+    as_extractor,
 )
+from consolidate.backends.llm.embedder import LlmEmbedder
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
+from consolidate.backends.llm.served import CallFailed, Reply
 from consolidate.types import Prompt
 
 if TYPE_CHECKING:
@@ -45,23 +43,21 @@ _REASONING_ROOM: Final = 8
 
 def embedder(model: str, options: Options) -> LlmEmbedder:
     """For the resolver: `openai:text-embedding-3-small`."""
-    return LlmEmbedder(ServedModel(OpenAiApi(model, options.llm), options.llm))
+    return as_embedder(OpenAiApi(model, options.llm), options)
 
 
 def extractor(model: str, options: Options) -> LlmExtractor:
     """For the resolver: `openai:MODEL`."""
-    return LlmExtractor(ServedModel(OpenAiApi(model, options.llm), options.llm),
-                        batch=options.llm.batch, known=options.known)  # fmt: skip
+    return as_extractor(OpenAiApi(model, options.llm), options)
 
 
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `openai:MODEL`."""
-    return LlmClassifier(ServedModel(OpenAiApi(model, options.llm), options.llm),
-                         batch=options.llm.batch)  # fmt: skip
+    return as_classifier(OpenAiApi(model, options.llm), options)
 
 
-class OpenAiApi:
-    """See `consolidate.backends.llm.served.Api`.
+class OpenAiApi(GeneratedClient):
+    """See `consolidate.backends.llm.served.Api`; named `openai:qwen3@localhost:8000/v1` or so.
 
     Raises:
         MissingExtraError: The client is not installed.
@@ -70,30 +66,22 @@ class OpenAiApi:
     """
 
     def __init__(self, model: str, options: LlmOptions) -> None:
-        self._model = checked_model("openai", model)
-        self._timeout = options.timeout
-        self._endpoint = Endpoint(
+        super().__init__(
             "openai",
+            model,
+            options,
             usual="https://api.openai.com/v1",
             url_variable="OPENAI_BASE_URL",
             key_variable="OPENAI_API_KEY",
-            options=options,
         )
-        require("openai", "openai")
-        self._client = Lazy(self._make)
         self._lock = threading.Lock()
-        self._refused: set[str] = set()
+        self._left_out: set[str] = set()
         self._room = 1
-
-    @property
-    def name(self) -> str:
-        """Such as `openai:gpt-5-mini`, or `openai:qwen3@localhost:8000/v1`."""
-        return f"openai:{self._model}{self._endpoint.suffix}"
 
     def chat(self, prompt: Prompt, schema: Mapping[str, Any], *, note: str) -> Reply:
         """Ask at /chat/completions."""
         with self._lock:
-            used = set(_REFUSABLE) - self._refused
+            used = set(_REFUSABLE) - self._left_out
             room = self._room
         arguments: dict[str, Any] = {"temperature": 0} if "temperature" in used else {}
         limit = "max_completion_tokens" if "max_completion_tokens" in used else "max_tokens"
@@ -153,47 +141,18 @@ class OpenAiApi:
 
         return self._send(ask, set())
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
-
     def _make(self) -> Any:
         import openai
 
-        return openai.OpenAI(
-            api_key=self._endpoint.key or "none",
-            base_url=self._endpoint.url,
-            timeout=self._timeout,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False,
-                timeout=self._timeout,
-                # The way out may lead through a proxy; the way to this machine does not.
-                trust_env=not self._endpoint.local,
-            ),
-        )
+        return self._official(openai.OpenAI, openai.DefaultHttpxClient)
 
     def _send(self, ask: Callable[[Any], Reply], used: set[str]) -> Reply:
         import openai
 
-        try:
-            return ask(self._client.get())
-        except openai.APIStatusError as error:
-            self._adapt(error.status_code, words(error.body), used)
-            raise failure_of_status(
-                self._endpoint,
-                error.status_code,
-                words(error.body),
-                error.response.headers,
-                model=self._model,
-            ) from None
-        except openai.APITimeoutError:
-            raise self._endpoint.slow(self._timeout) from None
-        except openai.APIConnectionError as error:
-            unreachable = type(error.__cause__).__name__ == "ConnectError"
-            raise self._endpoint.lost("the connection broke off", unreachable=unreachable) from None
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError):
-            raise self._endpoint.strange() from None
+        def adapt(status: int, message: str) -> None:
+            self._adapt(status, message, used)
+
+        return self._ask(openai, openai.OpenAIError, ask, adapt=adapt)
 
     def _adapt(self, status: int, message: str, used: set[str]) -> None:
         """Leave out what the server refuses by name.
@@ -206,7 +165,7 @@ class OpenAiApi:
         for name, named in _REFUSABLE.items():
             if name in used and named.search(message):
                 with self._lock:
-                    self._refused.add(name)
+                    self._left_out.add(name)
                 raise CallFailed(f"the server refuses {name}", adapted=True) from None
 
     def _cut(self, usage: Any, room: int) -> None:
