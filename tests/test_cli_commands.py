@@ -584,6 +584,7 @@ def test_every_command_offers_json_agent_and_db(cli: Cli) -> None:
     found = dict(leaves(typer.main.get_command(app), ()))
     assert len(found) > 30
     # Model files belong to the machine, not to a store.
+    less: dict[tuple[str, ...], set[str]]
     less = {("models", name): {"--json"} for name in ("fetch", "verify", "remove", "path")}
     less |= {("agents",): {"--json", "--db"}, ("audit",): {"--json", "--agent"}}
     for path, options in found.items():
