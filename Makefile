@@ -71,7 +71,7 @@ models: ## Say how the model files are made
 	@echo
 	@echo "The cards beside the files name the sources that training starts from."
 
-models-env: $(WORKSHOP)/.installed ## Make .venv-models: torch, transformers, optimum, gliner (1.3 GB)
+models-env: $(WORKSHOP)/.installed-workshop ## Make .venv-models: torch, transformers, optimum, gliner (1.3 GB)
 
 bundle: $(INSTALLED) ## Make one archive that installs without a network, in dist/
 	@$(BIN)/python -m models.bundle build $(ARGS)
@@ -97,7 +97,7 @@ $(DEVELOPED): $(INSTALLED)
 	@touch $@
 
 # torch comes first, by itself: with the others in one go, pip may take another build of it.
-$(WORKSHOP)/.installed: models/requirements.lock pyproject.toml
+$(WORKSHOP)/.installed-workshop: models/requirements.lock pyproject.toml
 	@$(MAKE) --no-print-directory VENV=$(WORKSHOP) $(WORKSHOP)/bin/python
 	@echo "Installing the workshop into $(WORKSHOP) (1.3 GB, some minutes) ..."
 	@$(WORKSHOP)/bin/python -m pip install --quiet --disable-pip-version-check \

@@ -20,13 +20,20 @@ import argparse
 import json
 import logging
 import shutil
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+try:
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as error:
+    if __name__ != "__main__":
+        raise
+    sys.exit(f"error: {error}: `make models-env`, or pip install 'consolidate[export]'")
 
 from consolidate.backends.files import MANIFEST, MODEL, TOKENIZER, config_name
 from models.folder import beside, write_manifest

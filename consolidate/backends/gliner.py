@@ -19,6 +19,7 @@ from consolidate.backends.files import ModelFiles
 from consolidate.backends.gliner_graph import GlinerGraph
 from consolidate.backends.gliner_rows import GlinerRows, Window
 from consolidate.backends.gliner_spans import WordSpan, chosen, spans_of_spans, spans_of_tokens
+from consolidate.backends.providers import CPU, mark_of
 from consolidate.backends.rules import RulesExtractor
 from consolidate.backends.spans import free_of
 from consolidate.errors import InputError, ModelFilesError
@@ -107,6 +108,7 @@ def extractor(model: str, options: Options) -> GlinerExtractor:
         labels=asked.labels,
         threshold=asked.threshold,
         threads=options.threads,
+        providers=options.providers,
         known=options.known,
     )
 
@@ -119,6 +121,7 @@ class GlinerExtractor:
         labels: What to look for, in plain words.
         threshold: Probability that a span must exceed, 0 to 1.
         threads: Threads to compute on; 0 is the number of cores, at most 4.
+        providers: What computes; see `consolidate.backends.providers`.
         known: Names that count wherever they stand, whatever the model says.
         session: A ready session, for tests.
     """
@@ -130,6 +133,7 @@ class GlinerExtractor:
         labels: Iterable[str] | None = None,
         threshold: float | None = None,
         threads: int = 0,
+        providers: str = CPU,
         known: Iterable[str] = (),
         session: Any = None,
     ) -> None:
@@ -140,7 +144,8 @@ class GlinerExtractor:
         self._files = files
         self._known = tuple(sorted(set(known)))
         self._rules = RulesExtractor(self._known) if self._known else None
-        self._graph = GlinerGraph(files, threads=threads, session=session)
+        self._providers = providers
+        self._graph = GlinerGraph(files, threads=threads, providers=providers, session=session)
         self._rows: GlinerRows | None = None
         self._lock = threading.Lock()
 
@@ -150,7 +155,7 @@ class GlinerExtractor:
         asked = json.dumps([self.labels, self.threshold, self._known]).encode()
         return (
             f"gliner:{self._files.name}@{self._files.digest[:12]}.{_REVISION}"
-            f"+{hashlib.sha256(asked).hexdigest()[:8]}"
+            f"+{hashlib.sha256(asked).hexdigest()[:8]}{mark_of(self._providers)}"
         )
 
     @property
@@ -161,7 +166,11 @@ class GlinerExtractor:
     def knowing(self, names: Iterable[str]) -> GlinerExtractor:
         """The same model, which also knows `names`, and no others."""
         other = GlinerExtractor(
-            self._files, labels=self.labels, threshold=self.threshold, known=names
+            self._files,
+            labels=self.labels,
+            threshold=self.threshold,
+            providers=self._providers,
+            known=names,
         )
         other._graph, other._rows = self._graph, self._rows  # one session is enough
         return other

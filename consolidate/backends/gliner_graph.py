@@ -16,6 +16,7 @@ import numpy.typing as npt
 from consolidate.backends.files import ModelFiles
 from consolidate.backends.gliner_rows import Window
 from consolidate.backends.onnx import in_threads, loading, open_session, thread_count
+from consolidate.backends.providers import CPU
 from consolidate.errors import ConsolidateError, ModelFilesError, ModelOutputError
 
 __all__ = ["GlinerGraph", "Head"]
@@ -38,8 +39,11 @@ class GlinerGraph:
         session: A ready session, for tests; otherwise one is made from the files.
     """
 
-    def __init__(self, files: ModelFiles, *, threads: int = 0, session: Any = None) -> None:
+    def __init__(
+        self, files: ModelFiles, *, threads: int = 0, providers: str = CPU, session: Any = None
+    ) -> None:
         self._files = files
+        self._providers = providers
         self._threads = thread_count(threads)
         self._session = session
         self._lock = threading.Lock()
@@ -110,7 +114,7 @@ class GlinerGraph:
     def _open(self) -> Head:
         with loading(self._files):
             if self._session is None:
-                self._session = open_session(self._files)
+                self._session = open_session(self._files, providers=self._providers)
             inputs = {entry.name for entry in self._session.get_inputs()}
             outputs = {entry.name for entry in self._session.get_outputs()}
         if inputs == {*_TEXT, *_SPANS}:
