@@ -159,7 +159,8 @@ def _network(settings: Settings, seen: list[str]) -> Check:
     """Whether the models kept to themselves while they were tried."""
     from consolidate.backends import served
 
-    asked = served((settings.embedder, settings.extractor, settings.classifier))
+    chosen = (settings.embedder, settings.extractor, settings.classifier, settings.llm or "")
+    asked = served(chosen)
     places = sorted(set(seen))
     if asked:
         reached = f", at {', '.join(places)}" if places else ""

@@ -153,6 +153,7 @@ RULES: Mapping[str, Callable[[Any], Any]] = {
     "strength_floor": _number(0, 1),
     "recency_per_day": _number(0, 1),
     "slots": _slot_table,
+    "llm": _optional(_text),
     "llm_base_url": _optional(_address),
     "llm_key_variable": _optional(_variable),
     "llm_timeout": _number(0.01, 3600),

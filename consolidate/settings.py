@@ -132,6 +132,9 @@ class Settings:
     """How fast newness wears off."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Attributes of one's own: name to `one` (one value at a time) or `many`."""
+    llm: str | None = None
+    """`backend:model` of a language model that reads facts out of what is said and is asked where
+    the judge is unsure, while remembering; None asks none."""
     llm_base_url: str | None = None
     """The server of `ollama:`, `openai:` and `anthropic:` models; None takes OLLAMA_HOST,
     OPENAI_BASE_URL or ANTHROPIC_BASE_URL, then the usual address."""
@@ -252,6 +255,7 @@ _WITHOUT_INFLUENCE = (
     "recency_per_day",
     # How a language model is reached and what it may cost. What it said is stored under the
     # model's identity, which a plan records beside the settings.
+    "llm",
     "llm_base_url",
     "llm_key_variable",
     "llm_timeout",

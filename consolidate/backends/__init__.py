@@ -18,7 +18,12 @@ from typing import Any, Final, Literal, Protocol, cast
 
 from consolidate.backends.llm.limits import LlmOptions
 from consolidate.errors import BackendError, ConsolidateError, InputError
-from consolidate.protocols import ContradictionClassifier, Embedder, EntityExtractor
+from consolidate.protocols import (
+    ContradictionClassifier,
+    Embedder,
+    EntityExtractor,
+    LanguageModel,
+)
 
 __all__ = [
     "ENTRY_POINT_GROUP",
@@ -30,12 +35,13 @@ __all__ = [
     "resolve_classifier",
     "resolve_embedder",
     "resolve_extractor",
+    "resolve_language_model",
     "served",
 ]
 
 ENTRY_POINT_GROUP: Final = "consolidate.backends"
 
-Role = Literal["embedder", "extractor", "classifier"]
+Role = Literal["embedder", "extractor", "classifier", "language_model"]
 
 _BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
     {
@@ -51,13 +57,15 @@ _BUILT_IN: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
             ("embedder", "extractor", "classifier"), "consolidate.backends.fake"
         ),
         "ollama": dict.fromkeys(
-            ("embedder", "extractor", "classifier"), "consolidate.backends.llm.ollama"
+            ("embedder", "extractor", "classifier", "language_model"),
+            "consolidate.backends.llm.ollama",
         ),
         "openai": dict.fromkeys(
-            ("embedder", "extractor", "classifier"), "consolidate.backends.llm.openai"
+            ("embedder", "extractor", "classifier", "language_model"),
+            "consolidate.backends.llm.openai",
         ),
         "anthropic": dict.fromkeys(
-            ("extractor", "classifier"), "consolidate.backends.llm.anthropic"
+            ("extractor", "classifier", "language_model"), "consolidate.backends.llm.anthropic"
         ),
     }
 )  # fmt: skip
@@ -67,6 +75,7 @@ _PROTOCOLS: Final[Mapping[Role, type]] = MappingProxyType(
         "embedder": Embedder,
         "extractor": EntityExtractor,
         "classifier": ContradictionClassifier,
+        "language_model": LanguageModel,
     }
 )
 
@@ -93,7 +102,8 @@ class Options:
             InputError: One address is given for the servers of two backends.
         """
         llm = LlmOptions.of(settings)
-        specs = (settings.embedder, settings.extractor, settings.classifier)
+        model: str | None = getattr(settings, "llm", None)
+        specs = (settings.embedder, settings.extractor, settings.classifier, model or "")
         names = sorted({spec.strip().partition(":")[0] for spec in served(specs)})
         for name, given in (("llm_base_url", llm.base_url), ("llm_key_variable", llm.key_variable)):
             if given is not None and len(names) > 1:
@@ -160,22 +170,37 @@ def resolve_classifier(spec: str, *, options: Options | None = None) -> Contradi
     return cast("ContradictionClassifier", _resolve("classifier", spec, options))
 
 
+def resolve_language_model(spec: str, *, options: Options | None = None) -> LanguageModel:
+    """Make the language model named by `spec`, e.g. `ollama:qwen3:4b`.
+
+    Raises:
+        InputError: No backend of this name offers a language model.
+        BackendError: Its package can't be used.
+    """
+    return cast("LanguageModel", _resolve("language_model", spec, options))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Backends:
-    """The three models of a run."""
+    """The three models of a run, and a language model if one is configured."""
 
     embedder: Embedder
     extractor: EntityExtractor
     classifier: ContradictionClassifier
+    llm: LanguageModel | None = None
+    """Reads what is said and advises where the judge is unsure, while remembering. Runs do not
+    use it, so it is no part of `identities`."""
 
     @classmethod
     def load(cls, settings: BackendSettings, *, known: Iterable[str] = ()) -> Backends:
         """Resolve the three names in `settings`. Files are checked, no session is made yet."""
         options = Options.of(settings, known=known)
+        model: str | None = getattr(settings, "llm", None)
         return cls(
             embedder=resolve_embedder(settings.embedder, options=options),
             extractor=resolve_extractor(settings.extractor, options=options),
             classifier=resolve_classifier(settings.classifier, options=options),
+            llm=None if model is None else resolve_language_model(model, options=options),
         )
 
     @property
@@ -189,7 +214,7 @@ class Backends:
 
     def begin_run(self) -> None:
         """Tell models that count what a run costs that one begins."""
-        for model in (self.embedder, self.extractor, self.classifier):
+        for model in (self.embedder, self.extractor, self.classifier, self.llm):
             getattr(model, "begin_run", lambda: None)()
 
     def knowing(self, names: Iterable[str]) -> Backends:

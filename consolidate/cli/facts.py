@@ -59,13 +59,42 @@ def remember(
     metadata: Annotated[
         str | None, typer.Option(metavar="JSON", help="A JSON object.", show_default=False)
     ] = None,
+    extract: Annotated[
+        bool,
+        typer.Option(
+            "--extract",
+            help="Read the facts out of the text and compare them with what is known, at once.",
+        ),
+    ] = False,
     timezone: Timezone = None,
     db: Db = None,
     agent: Agent = None,
     as_json: Json = False,
 ) -> None:
-    """Store facts as they are. What they change is found at the next run."""
+    """Store facts as they are; what they change is found at the next run.
+
+    With --extract the text is read first: facts are taken out of it, "I" becomes the user and
+    "yesterday" a date, and each fact is added, strengthens a known one, takes its place, or is
+    put up for review.
+    """
     ctx = context(db, agent, as_json, timezone=timezone)
+    if extract:
+        from consolidate.cli.taking_in import take_in
+
+        if kind != "fact":
+            raise UsageError("--kind does not go with --extract: each fact is read with its kind")
+        if stated_at == "unknown":
+            raise UsageError(
+                '--stated-at unknown does not go with --extract: "yesterday" could not be told'
+            )
+        take_in(
+            ctx,
+            _whole_text(texts or []),
+            stated_at=_stated(stated_at, utc_now(), ctx.settings.timezone),
+            source=source,
+            metadata=_metadata(metadata),
+        )
+        return
     now = utc_now()
     said, about = _stated(stated_at, now, ctx.settings.timezone), _metadata(metadata)
     facts = [
@@ -145,6 +174,11 @@ def stats(db: Db = None, agent: Agent = None, as_json: Json = False) -> None:
     if len(agents) > 1:
         heading("Agents")
         draw(table(["agent", "facts"], agents.items(), right=["facts"]))
+
+
+def _whole_text(texts: list[str]) -> str:
+    """The text of the arguments, or of standard input, as one piece."""
+    return "\n".join(_sentences(texts))
 
 
 def _sentences(texts: list[str]) -> list[str]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
+_PATIENCE = 60.0
+"""Seconds to wait for other writers."""
+
 
 class Memory(
     RememberPart,
@@ -55,7 +58,8 @@ class Memory(
         check_name("principal", principal)
         chosen = settings if isinstance(settings, Settings) else resolve(settings).settings
         file = chosen.database if path is None else path
-        store = Store.open(file, create=create, read_only=read_only)
+        # Many agents may write at once; each waits for its turn and none should see a lock.
+        store = Store.open(file, create=create, read_only=read_only, busy_timeout=_PATIENCE)
         try:
             return cls(
                 store,

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from consolidate.store import Message
 from consolidate.types import Fact
 
 __all__ = [
+    "Action",
     "ConversationHit",
     "Fading",
     "ForgetMatch",
     "ForgetPreview",
     "Forgotten",
+    "LeftOut",
     "Purged",
     "Recalled",
+    "Remembered",
+    "RememberedFact",
+    "StoredMemory",
 ]
 
 
@@ -124,3 +130,69 @@ class Purged:
     scrubbed: bool = False
     """Whether the bytes are gone from the file and its log too."""
     notes: tuple[str, ...] = ()
+
+
+Action = Literal["added", "strengthened", "superseded", "refined", "review", "refused"]
+"""What became of something that was said:
+
+`added`         it was new; also what was true once and is kept as history (`reason` says so)
+`strengthened`  it is known already, and is now known one time more
+`superseded`    it took the place of what was known before (`other`)
+`refined`       it says all that was known (`other`) and more, and absorbed it
+`review`        it may clash with or repeat another (`other`); a person is asked, both stay
+`refused`       it was not stored
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RememberedFact:
+    """What became of one fact that was said."""
+
+    id: str
+    """The fact that now stands for it; empty if it was refused."""
+    text: str
+    """The fact as it was understood."""
+    action: Action
+    reason: str
+    """One sentence."""
+    intensity: float
+    """Of the fact that stands for it, after this saying; 0 to 1."""
+    kind: str = "fact"
+    other: str | None = None
+    """The fact that was superseded, absorbed or is in doubt; of a strengthened one, the row that
+    keeps this saying in history, if it has one of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A part of what was said that makes no fact."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remembered:
+    """What became of everything that was said."""
+
+    facts: tuple[RememberedFact, ...] = ()
+    """In the order in which they were said."""
+    left_out: tuple[LeftOut, ...] = ()
+    run: str = ""
+    """The run that recorded changes to other facts, for `undo`, `history` and `report`; empty if
+    there were none."""
+    note: str = ""
+    """What the caller should know of how it was done, e.g. that a language model failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMemory:
+    """What became of raw content."""
+
+    id: str
+    """Empty if it was refused."""
+    new: bool
+    encounters: int
+    """How often this very content was stored by now."""
+    reason: str = ""
+    """Why it was refused, or empty."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from consolidate.errors import InputError
@@ -40,7 +41,9 @@ _Natural = tuple[str, str, str, str | None, str]
 class FactPart(TombstonePart):
     """The store's methods for facts."""
 
-    def add(self, facts: Sequence[NewFact], *, now: datetime) -> list[Added]:
+    def add(
+        self, facts: Sequence[NewFact], *, now: datetime, one_by_one: bool = False
+    ) -> list[Added]:
         """Store facts in one transaction; never a second copy of what is there already.
 
         A fact without an id is the same as a stored one of equal agent, kind, text, stated_at
@@ -51,6 +54,8 @@ class FactPart(TombstonePart):
         Args:
             facts: The facts; all go in or none.
             now: The time they are recorded.
+            one_by_one: Record each a microsecond after the one before it, the least that is told
+                apart: they were said one after the other.
 
         Returns:
             For each fact its id and whether it is new, in the same order.
@@ -58,11 +63,12 @@ class FactPart(TombstonePart):
         Raises:
             InputError: A fact can't be stored, or its id belongs to another content.
         """
-        recorded_at = format_time(now)
         rows: list[tuple[Any, ...]] = []
+        step = timedelta(microseconds=1 if one_by_one else 0)
         for fact, spare in zip(facts, make_ids(now, len(facts)), strict=True):
             try:
                 check_fact(fact)
+                recorded_at = format_time(now + step * len(rows))
                 rows.append(new_row(fact, fact_id=fact.id or spare, recorded_at=recorded_at))
             except InputError as error:
                 place = f"fact {len(rows) + 1} of {len(facts)}"
@@ -133,6 +139,30 @@ class FactPart(TombstonePart):
             for found in self._db.query(sql.format("content_hash"), (self._db.among(hashes),))
         }
         return by_id, by_content
+
+    def strengthen(self, fact_id: str, *, intensity: float, said_at: datetime | None) -> Fact:
+        """Count one more encounter with a fact (whole id), outside of any run.
+
+        Intensity becomes the average over encounters, and the time of saying the latest known.
+
+        Returns:
+            The fact as it is now.
+
+        Raises:
+            NotFoundError: No fact has this id.
+        """
+        with self._db.atomic():
+            fact = self.get(fact_id)
+            count = fact.encounters + 1
+            average = (fact.intensity * fact.encounters + intensity) / count
+            said = fact.confirmed_at or fact.stated_at
+            latest = said_at if said is None or (said_at and said_at > said) else None
+            confirmed = fact.confirmed_at if latest is None else latest
+            self._db.write(
+                "UPDATE facts SET encounters = ?, intensity = ?, confirmed_at = ? WHERE id = ?",
+                (count, average, confirmed and format_time(confirmed), fact.id),
+            )
+        return replace(fact, encounters=count, intensity=average, confirmed_at=confirmed)
 
     def get(self, fact_id: str) -> Fact:
         """Return a fact of any status, by id or a unique beginning of at least six characters.

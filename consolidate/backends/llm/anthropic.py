@@ -15,14 +15,14 @@ from consolidate.backends.llm.classifier import LlmClassifier
 from consolidate.backends.llm.clients import GeneratedClient, as_classifier, as_extractor
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply
+from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
 from consolidate.errors import BackendError
 from consolidate.types import Prompt
 
 if TYPE_CHECKING:
     from consolidate.backends import Options
 
-__all__ = ["AnthropicApi", "classifier", "extractor"]
+__all__ = ["AnthropicApi", "classifier", "extractor", "language_model"]
 
 _TOOL: Final = "answer"
 
@@ -35,6 +35,11 @@ def extractor(model: str, options: Options) -> LlmExtractor:
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `anthropic:MODEL`."""
     return as_classifier(AnthropicApi(model, options.llm), options)
+
+
+def language_model(model: str, options: Options) -> ServedModel:
+    """For the resolver: the model itself."""
+    return ServedModel(AnthropicApi(model, options.llm), options.llm)
 
 
 class AnthropicApi(GeneratedClient):

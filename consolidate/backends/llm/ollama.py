@@ -15,13 +15,13 @@ from consolidate.backends.llm.embedder import LlmEmbedder
 from consolidate.backends.llm.endpoints import words
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply
+from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
 from consolidate.types import Prompt
 
 if TYPE_CHECKING:
     from consolidate.backends import Options
 
-__all__ = ["OllamaApi", "classifier", "embedder", "extractor"]
+__all__ = ["OllamaApi", "classifier", "embedder", "extractor", "language_model"]
 
 _CONTEXT: Final = 8192
 _KEEP_ALIVE: Final = "10m"
@@ -40,6 +40,11 @@ def extractor(model: str, options: Options) -> LlmExtractor:
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `ollama:qwen3:4b`."""
     return as_classifier(OllamaApi(model, options.llm), options)
+
+
+def language_model(model: str, options: Options) -> ServedModel:
+    """For the resolver: the model itself."""
+    return ServedModel(OllamaApi(model, options.llm), options.llm)
 
 
 class OllamaApi(Client):

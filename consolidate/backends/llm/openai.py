@@ -23,13 +23,13 @@ from consolidate.backends.llm.clients import (
 from consolidate.backends.llm.embedder import LlmEmbedder
 from consolidate.backends.llm.extractor import LlmExtractor
 from consolidate.backends.llm.limits import LlmOptions
-from consolidate.backends.llm.served import CallFailed, Reply
+from consolidate.backends.llm.served import CallFailed, Reply, ServedModel
 from consolidate.types import Prompt
 
 if TYPE_CHECKING:
     from consolidate.backends import Options
 
-__all__ = ["OpenAiApi", "classifier", "embedder", "extractor"]
+__all__ = ["OpenAiApi", "classifier", "embedder", "extractor", "language_model"]
 
 # What may be refused, and how a refusal names it.
 _REFUSABLE: Final[Mapping[str, re.Pattern[str]]] = {
@@ -54,6 +54,11 @@ def extractor(model: str, options: Options) -> LlmExtractor:
 def classifier(model: str, options: Options) -> LlmClassifier:
     """For the resolver: `openai:MODEL`."""
     return as_classifier(OpenAiApi(model, options.llm), options)
+
+
+def language_model(model: str, options: Options) -> ServedModel:
+    """For the resolver: the model itself."""
+    return ServedModel(OpenAiApi(model, options.llm), options.llm)
 
 
 class OpenAiApi(GeneratedClient):
