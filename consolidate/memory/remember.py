@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from consolidate.bookkeeping import plan_of
 from consolidate.errors import InputError, StalePlanError
 from consolidate.judge.reading import scheduled
-from consolidate.judge.trust import default_trust
 from consolidate.memory.base import MemoryPart
+from consolidate.memory.batch import Batch, Case, Meanwhile, fact_of, natural, refused, with_words
 from consolidate.memory.extraction import Claim, extract_claims
 from consolidate.memory.judging import Judgement, judge, policy_of
 from consolidate.memory.near import Shelf, by_words, names_of
@@ -39,12 +39,11 @@ from consolidate.stages.entities import entities
 from consolidate.stages.reviewing import reject_review
 from consolidate.stages.work import Book, Tally, silent
 from consolidate.store import fact_digest
-from consolidate.store.ids import make_ids
 from consolidate.store.passages import passage_rows
 from consolidate.store.rows import fact_hash
 from consolidate.store.tombstones import FORGOTTEN
 from consolidate.store.validation import check_fact
-from consolidate.types import Fact, NewFact, Snapshot
+from consolidate.types import Fact, NewFact
 
 __all__ = ["ATTEMPTS", "LONGEST_SAID", "RememberPart"]
 
@@ -114,7 +113,7 @@ class RememberPart(MemoryPart):
                 text=claim.text,
                 kind=claim.kind,
                 intensity=claim.intensity,
-                metadata=_with_words(whole.metadata, claim),
+                metadata=with_words(whole.metadata, claim),
             )
             for claim in claims
         ]
@@ -160,7 +159,7 @@ class RememberPart(MemoryPart):
             return StoredMemory(id="", new=False, encounters=0, reason=FORGOTTEN)
         if self._stored_memory(key) is None:
             texts = [content, *(row[4] for row in passage_rows("", content))]
-            self._embed([_fact_of(replace(new, text=t), "", now) for t in texts])
+            self._embed([fact_of(replace(new, text=t), "", now) for t in texts])
         with self.store.atomic():
             known = self._stored_memory(key)
             if known is not None:
@@ -202,31 +201,29 @@ class RememberPart(MemoryPart):
     def _take_in(
         self, told: Sequence[NewFact], now: datetime
     ) -> tuple[tuple[RememberedFact, ...], str]:
-        batch = _Batch.of(told, now)
+        batch = Batch.of(told, now)
         self.backends.begin_run()
         for attempt in range(ATTEMPTS):
             open_ = self._still_new(batch)
             case = self._case(open_, now)
             try:
                 return self._write(batch, case, now)
-            except (_Meanwhile, StalePlanError):
+            except (Meanwhile, StalePlanError):
                 if attempt == ATTEMPTS - 1:
                     break
         return self._write(batch, None, now)
 
-    def _still_new(self, batch: _Batch) -> list[Fact]:
+    def _still_new(self, batch: Batch) -> list[Fact]:
         """Settle what needs no judging: the very same statement, and what was forgotten."""
         batch.settled.clear()
         hashes = {fact.content_hash for fact in batch.facts}
         buried = self.store.buried(self.agent, hashes)
-        known = {
-            _natural(fact): fact for fact in reversed(self.store.same_text(self.agent, hashes))
-        }
+        known = {natural(fact): fact for fact in reversed(self.store.same_text(self.agent, hashes))}
         fresh: dict[Any, Fact] = {}
         for index, fact in enumerate(batch.facts):
-            same = known.get(_natural(fact)) or fresh.get(_natural(fact))
+            same = known.get(natural(fact)) or fresh.get(natural(fact))
             if fact.content_hash in buried:
-                batch.settled[index] = _refused(fact, FORGOTTEN)
+                batch.settled[index] = refused(fact, FORGOTTEN)
             elif same is not None:
                 batch.settled[index] = RememberedFact(
                     id=same.id,
@@ -237,15 +234,15 @@ class RememberPart(MemoryPart):
                     kind=fact.kind,
                 )
             else:
-                fresh[_natural(fact)] = fact
+                fresh[natural(fact)] = fact
         return list(fresh.values())
 
-    def _case(self, fresh: Sequence[Fact], now: datetime) -> _Case:
+    def _case(self, fresh: Sequence[Fact], now: datetime) -> Case:
         """Find what the new facts are near to and judge them; writes caches alone."""
         mark = self.store.newest(self.agent)
         ids = frozenset(fact.id for fact in fresh)
         if not fresh:
-            return _Case(mark=mark)
+            return Case(mark=mark)
         vectors = self._embed(fresh)
         model = self.backends.embedder.identity
         count = _NEAREST * max(self.settings.neighbours, 1)
@@ -274,7 +271,7 @@ class RememberPart(MemoryPart):
         )
         telling = {name for found in mentioned.values() for name in found}
         telling -= {name for name, count in named.items() if count >= self.settings.hub_size}
-        return _Case(
+        return Case(
             mark=mark,
             fresh=tuple(fresh),
             around=around,
@@ -285,12 +282,12 @@ class RememberPart(MemoryPart):
         )
 
     def _write(
-        self, batch: _Batch, case: _Case | None, now: datetime
+        self, batch: Batch, case: Case | None, now: datetime
     ) -> tuple[tuple[RememberedFact, ...], str]:
         """Add the facts and carry out what was decided, all or nothing.
 
         Raises:
-            _Meanwhile: Something was written that the judging should have seen.
+            Meanwhile: Something was written that the judging should have seen.
             StalePlanError: A fact that the decisions touch changed.
         """
         with self.store.atomic():
@@ -299,7 +296,7 @@ class RememberPart(MemoryPart):
             if case is None:
                 case = self._only_repeats(fresh, now)
             elif {f.id for f in fresh} != {f.id for f in case.fresh} or self._was_passed(case):
-                raise _Meanwhile
+                raise Meanwhile
             self.store.add([batch.new(fact) for fact in fresh], now=now, one_by_one=True)
             if not fresh:
                 return batch.in_order({}), ""
@@ -322,7 +319,7 @@ class RememberPart(MemoryPart):
         }
         return batch.in_order(outcomes), receipt.run
 
-    def _plan(self, case: _Case, stored: Sequence[Fact], now: datetime) -> Any:
+    def _plan(self, case: Case, stored: Sequence[Fact], now: datetime) -> Any:
         around = case.around
         facts = tuple(sorted([*around.facts, *stored], key=lambda fact: fact.id))
         seen = digest([around.digest, [fact_digest(fact) for fact in stored]])
@@ -336,7 +333,7 @@ class RememberPart(MemoryPart):
             now,
         )
 
-    def _only_repeats(self, fresh: Sequence[Fact], now: datetime) -> _Case:
+    def _only_repeats(self, fresh: Sequence[Fact], now: datetime) -> Case:
         """Decide about verbatim repeats alone: no model, so it may be done under the write lock."""
         same = self.store.same_text(self.agent, {fact.content_hash for fact in fresh})
         around = self.store.neighbourhood(self.agent, [fact.id for fact in same])
@@ -348,7 +345,7 @@ class RememberPart(MemoryPart):
         )  # fmt: skip
         mine = {fact.id for fact in fresh}
         decisions = tuple(d for d in decisions if not mine.isdisjoint((d.subject, d.object)))
-        return _Case(
+        return Case(
             mark=0,
             fresh=tuple(fresh),
             around=around,
@@ -356,7 +353,7 @@ class RememberPart(MemoryPart):
             note=_BUSY,
         )
 
-    def _was_passed(self, case: _Case) -> bool:
+    def _was_passed(self, case: Case) -> bool:
         """Whether a fact was added since the case was read that it should be judged against."""
         newer = self.store.facts_since(self.agent, case.mark)
         if not newer:
@@ -420,95 +417,3 @@ class RememberPart(MemoryPart):
         from consolidate.backends.llm.classifier import LlmClassifier
 
         return LlmClassifier(self.backends.llm)
-
-
-class _Meanwhile(Exception):
-    """Something was written between judging and writing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Case:
-    """New facts with what they were judged against, and what came of it."""
-
-    mark: int
-    fresh: tuple[Fact, ...] = ()
-    around: Snapshot = field(default_factory=lambda: Snapshot(agent="", facts=()))
-    judgement: Judgement = field(
-        default_factory=lambda: Judgement(decisions=(), due=None, book=Book())
-    )
-    vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    bars: Vectors = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    names: frozenset[str] = frozenset()
-    note: str = ""
-
-
-@dataclass(kw_only=True)
-class _Batch:
-    """The facts of one call, under ids of their own, and what is settled about them."""
-
-    told: Sequence[NewFact]
-    facts: list[Fact]
-    settled: dict[int, RememberedFact] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, told: Sequence[NewFact], now: datetime) -> _Batch:
-        # What is said later in a text is recorded later, as `Store.add` will, so that it can take
-        # the place of what came before.
-        facts = [
-            _fact_of(new, fact_id, now + timedelta(microseconds=index))
-            for index, (new, fact_id) in enumerate(zip(told, make_ids(now, len(told)), strict=True))
-        ]
-        return cls(told=told, facts=facts)
-
-    def new(self, fact: Fact) -> NewFact:
-        """A fact as it is given to the store."""
-        index = next(i for i, each in enumerate(self.facts) if each.id == fact.id)
-        return replace(self.told[index], id=fact.id)
-
-    def in_order(self, outcomes: Mapping[str, RememberedFact]) -> tuple[RememberedFact, ...]:
-        """What became of all of them, in the order in which they were said."""
-        return tuple(
-            self.settled[index] if index in self.settled else outcomes[fact.id]
-            for index, fact in enumerate(self.facts)
-        )
-
-
-def _fact_of(new: NewFact, fact_id: str, recorded_at: datetime) -> Fact:
-    """A new fact as the store will hold it."""
-    return Fact(
-        id=fact_id,
-        agent=new.agent,
-        kind=new.kind,
-        text=new.text,
-        metadata=new.metadata,
-        stated_at=new.stated_at,
-        valid_from=new.valid_from,
-        valid_to=new.valid_to,
-        recorded_at=recorded_at,
-        source=new.source,
-        trust=default_trust(new.source) if new.trust is None else new.trust,
-        intensity=new.intensity,
-        content_hash=fact_hash(new.text),
-    )
-
-
-def _natural(fact: Fact) -> tuple[Any, ...]:
-    """What makes two facts the same statement, as in `Store.add`."""
-    return (fact.kind, fact.content_hash, fact.stated_at, fact.source)
-
-
-def _refused(fact: Fact, reason: str) -> RememberedFact:
-    return RememberedFact(
-        id="",
-        text=fact.text,
-        action="refused",
-        reason=reason,
-        intensity=fact.intensity,
-        kind=fact.kind,
-    )
-
-
-def _with_words(metadata: Mapping[str, Any], claim: Claim) -> dict[str, Any]:
-    """Metadata with the words that a fact was read from, where it is worded otherwise."""
-    changed = claim.said != claim.text and "said_as" not in metadata
-    return {**metadata, **({"said_as": claim.said} if changed else {})}

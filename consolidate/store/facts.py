@@ -63,6 +63,7 @@ class FactPart(TombstonePart):
         Raises:
             InputError: A fact can't be stored, or its id belongs to another content.
         """
+        format_time(now)  # refuses one without an offset
         rows: list[tuple[Any, ...]] = []
         step = timedelta(microseconds=1 if one_by_one else 0)
         for fact, spare in zip(facts, make_ids(now, len(facts)), strict=True):
