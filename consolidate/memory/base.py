@@ -16,7 +16,6 @@ from consolidate.types import Fact
 if TYPE_CHECKING:
     from consolidate.backends import Backends
     from consolidate.memory.index import MemoryIndex
-    from consolidate.memory.near import Shelf
 
 __all__ = ["MemoryPart"]
 
@@ -43,7 +42,6 @@ class MemoryPart:
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
         self._index: MemoryIndex | None = None
-        self._shelf: Shelf | None = None
 
     @property
     def backends(self) -> Backends:

@@ -359,6 +359,11 @@ class MemoryIndex:
         found: _Flags = (status != _GONE) & (status != _FORGOTTEN)
         return found
 
+    def compared(self) -> _Flags:
+        """Facts that a new one is compared with, as in a run: live and superseded, faded or not."""
+        found: _Flags = np.isin(self.status[: self._size], [*_LIVE, _SUPERSEDED])
+        return found
+
     def said_by(self, moment: float) -> _Flags:
         """Facts that held or had been said by a moment, whatever became of them."""
         return self.ever() & (self.starts[: self._size] <= moment)

@@ -7,7 +7,6 @@ pipeline's own stages choose pairs among it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -15,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.judge.reading import word_set
+from consolidate.memory.index import MemoryIndex
 from consolidate.names import name_key
-from consolidate.stages.pairs import nearest
 from consolidate.store import Store
 from consolidate.types import Fact, Mention
 
-__all__ = ["Shelf", "by_words", "names_of"]
+__all__ = ["by_meaning", "by_words", "names_of"]
 
 Vectors = npt.NDArray[np.float32]
 
@@ -35,60 +34,26 @@ _SMALL_WORDS: Final = frozenset(
 )
 
 
-class Shelf:
-    """The vectors of one agent's facts, read once and kept up to date by what was added since.
+def by_meaning(
+    index: MemoryIndex, vectors: Vectors, model: str, *, count: int, floor: float
+) -> set[str]:
+    """Ids of the facts nearest to some vectors; live and superseded ones, above the floor.
 
-    Safe to use from several threads. A fact that has gone since is still found here; who reads it
-    finds that it is gone.
+    Args:
+        index: The memory's index.
+        vectors: Shape (new facts, dimensions).
+        model: Identity of their embedder.
+        count: At most so many for each of them.
+        floor: Cosine that another must have at least.
     """
-
-    def __init__(self, store: Store, agent: str) -> None:
-        self._store = store
-        self._agent = agent
-        self._lock = threading.Lock()
-        self._clear("")
-
-    def _clear(self, model: str) -> None:
-        self._model = model
-        self._ids: list[str] = []
-        self._blocks: list[Vectors] = []
-        self._upto = 0
-        self._lacking: dict[str, str] = {}
-
-    def closest(self, vectors: Vectors, model: str, *, count: int, floor: float) -> list[list[str]]:
-        """For each row the ids of the nearest facts above the floor, best first."""
-        with self._lock:
-            self._refresh(model)
-            base, ids = self._all(), list(self._ids)
-        if not ids or not len(vectors):
-            return [[] for _ in vectors]
-        found, products = nearest(vectors, base, count)
-        return [
-            [ids[column] for column, product in zip(columns, row, strict=True) if product >= floor]
-            for columns, row in zip(found, products, strict=True)
-        ]
-
-    def _refresh(self, model: str) -> None:
-        if model != self._model:
-            self._clear(model)
-        if self._lacking:  # added without a vector and perhaps embedded by a run since
-            known = self._store.vectors(set(self._lacking.values()), model)
-            here = [fact for fact, text in self._lacking.items() if text in known]
-            self._put(here, [known[self._lacking.pop(fact)] for fact in here])
-        ids, matrix, upto, lacking = self._store.vectors_since(self._agent, self._upto, model)
-        self._put(ids, list(matrix))
-        self._upto = upto
-        self._lacking |= lacking
-
-    def _put(self, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
-        if ids:
-            self._ids += ids
-            self._blocks.append(np.stack(rows))
-
-    def _all(self) -> Vectors:
-        if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
-        return self._blocks[0] if self._blocks else np.zeros((0, 0), dtype=np.float32)
+    found: set[int] = set()
+    with index.lock:
+        index.refresh(model, vectors.shape[1])
+        compared = index.compared()
+        for vector in vectors:
+            similar = np.where(compared, index.similarities(vector), -np.inf)
+            found.update(index.best(similar, count, least=floor))
+        return set(index.ids(found))
 
 
 def by_words(store: Store, agent: str, fact: Fact, names: Iterable[str]) -> set[str]:

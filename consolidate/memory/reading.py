@@ -28,12 +28,14 @@ def read_with_model(
     found = FactReader(model).read(text, said_at=said_at, speaker=with_name(speaker))
     if isinstance(found, str):
         return found
+    # The words are kept with one fact alone: forgetting it must not leave them with another.
+    words = found[0].part if len(found) == 1 and len(found[0].part) <= _SAID_AS else ""
     return [
         Claim(
             text=fact.text,
             kind=fact.kind,
             intensity=fact.intensity,
-            said=fact.part if len(fact.part) <= _SAID_AS else fact.text,
+            said=words or fact.text,
         )
         for fact in found
     ]

@@ -27,7 +27,7 @@ from consolidate.memory.base import MemoryPart
 from consolidate.memory.batch import Batch, Case, Meanwhile, fact_of, natural, refused, with_words
 from consolidate.memory.extraction import Claim, extract_claims
 from consolidate.memory.judging import Judgement, judge, policy_of
-from consolidate.memory.near import Shelf, by_words, names_of
+from consolidate.memory.near import by_meaning, by_words, names_of
 from consolidate.memory.outcomes import outcome_of
 from consolidate.memory.records import LeftOut, Remembered, RememberedFact, StoredMemory
 from consolidate.serialise import digest
@@ -246,11 +246,10 @@ class RememberPart(MemoryPart):
         vectors = self._embed(fresh)
         model = self.backends.embedder.identity
         count = _NEAREST * max(self.settings.neighbours, 1)
-        close = self.shelf.closest(
-            vectors, model, count=count, floor=self.settings.similarity_floor
+        near = by_meaning(
+            self.index, vectors, model, count=count, floor=self.settings.similarity_floor
         )
         mentioned = names_of(self._mentions(fresh))
-        near = {fact for found in close for fact in found}
         near |= {f.id for f in self.store.same_text(self.agent, {f.content_hash for f in fresh})}
         for fact in fresh:
             near |= by_words(self.store, self.agent, fact, mentioned[fact.id])
@@ -387,14 +386,6 @@ class RememberPart(MemoryPart):
         return bars
 
     # -- models ------------------------------------------------------------------------------
-
-    @property
-    def shelf(self) -> Shelf:
-        """Vectors of this memory's facts, for finding what is near."""
-        with self._loading:
-            if self._shelf is None:
-                self._shelf = Shelf(self.store, self.agent)
-            return self._shelf
 
     def _embed(self, facts: Sequence[Fact]) -> Vectors:
         return embed(

@@ -6,13 +6,9 @@ same is read for a handful of facts, so that the same stages decide about them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Collection
 
 from consolidate.serialise import canonical, digest
-from consolidate.store.caches import CachePart
 from consolidate.store.entities import EntityPart
 from consolidate.store.rows import FACT_SQL, LIVE, fact_digest, fact_from_row, ordered
 from consolidate.store.snapshots import SnapshotPart
@@ -23,7 +19,7 @@ __all__ = ["NearbyPart"]
 _TAKE_PART = sorted(status.value for status in LIVE | {FactStatus.SUPERSEDED})
 
 
-class NearbyPart(SnapshotPart, CachePart, EntityPart):
+class NearbyPart(SnapshotPart, EntityPart):
     """The store's methods that read what surrounds a few facts."""
 
     def newest(self, agent: str) -> int:
@@ -48,32 +44,6 @@ class NearbyPart(SnapshotPart, CachePart, EntityPart):
             (agent, self._db.among(list(hashes))),
         )
         return [fact_from_row(row) for row in rows]
-
-    def texts_since(self, agent: str, number: int) -> Iterator[tuple[int, str, str]]:
-        """Number, id and content hash of live and superseded facts after a number."""
-        yield from self._db.query(
-            "SELECT number, id, content_hash FROM facts WHERE agent = ? AND number > ? "
-            "AND status IN (SELECT value FROM json_each(?)) ORDER BY number",
-            (agent, number, self._db.among(_TAKE_PART)),
-        )
-
-    def vectors_since(
-        self, agent: str, number: int, model: str
-    ) -> tuple[list[str], npt.NDArray[np.float32], int, dict[str, str]]:
-        """Vectors of the live and superseded facts added after a number.
-
-        Returns:
-            Ids, their vectors as rows, the number up to which was read, and the facts that have
-            no vector of this model yet: id to content hash.
-        """
-        with self._db.reading():
-            listed = list(self.texts_since(agent, number))
-            known = self.vectors({text for _, _, text in listed}, model)
-        ids = [fact for _, fact, text in listed if text in known]
-        rows = [known[text] for _, _, text in listed if text in known]
-        lacking = {fact: text for _, fact, text in listed if text not in known}
-        matrix = np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
-        return ids, matrix, max((n for n, _, _ in listed), default=number), lacking
 
     def neighbourhood(self, agent: str, ids: Collection[str]) -> Snapshot:
         """Read some facts as `snapshot` reads all of them.
