@@ -39,7 +39,9 @@ PREFIX = "CONSOLIDATE_"
 
 # Variables with the prefix that name no setting: a settings file of one's own, and switches that
 # other modules read.
-_OTHER_VARIABLES = frozenset({"PUBLIC_PAIRS", "CONFIG", "DEBUG", "LOG", "MODELS", "NO_NETWORK"})
+_OTHER_VARIABLES = frozenset(
+    {"PUBLIC_PAIRS", "CONFIG", "DEBUG", "LOG", "MODELS", "NO_NETWORK", "TOKEN"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)

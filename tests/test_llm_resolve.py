@@ -161,7 +161,7 @@ def test_the_address_comes_from_the_environment(api: str, monkeypatch: pytest.Mo
     ("host", "identity"),
     [
         ("127.0.0.1", "ollama:m/pairs-1"),
-        ("0.0.0.0", "ollama:m/pairs-1"),  # noqa: S104 - what people set for the server
+        ("0.0.0.0", "ollama:m/pairs-1"),
         (":11434", "ollama:m/pairs-1"),
         ("localhost:11434", "ollama:m/pairs-1"),
         ("http://127.0.0.1:11434/", "ollama:m/pairs-1"),

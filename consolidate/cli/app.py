@@ -23,6 +23,7 @@ from consolidate.cli import (
     review,
     runs,
     schedule,
+    serve,
 )
 from consolidate.cli.errors import ErrorsToExitCodes
 from consolidate.version import __version__
@@ -87,6 +88,7 @@ app.command()(inspect.settings)
 app.add_typer(models.app, name="models")
 app.command()(doctor.doctor)
 app.command()(schedule.schedule)
+app.command()(serve.serve)
 app.command()(demo.demo)
 
 

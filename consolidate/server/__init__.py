@@ -1,0 +1,1 @@
+"""The memory as an MCP server: `consolidate serve`."""
