@@ -25,6 +25,7 @@ from consolidate.store.recalling import RecallPart
 from consolidate.store.registry import RegistryPart
 from consolidate.store.tokens import TokenPart
 from consolidate.store.tombstones import TombstonePart
+from consolidate.store.walks import WalkPart
 from consolidate.store.whole_runs import WholeRunPart
 
 __all__ = ["Store"]
@@ -47,6 +48,7 @@ class Store(
     MaintenancePart,
     RecallPart,
     MessagePart,
+    WalkPart,
 ):
     """A memory in one SQLite file. Open it with `Store.open`; it is a context manager.
 

@@ -1,0 +1,261 @@
+"""The graph of entities and facts, and Personalised PageRank over it.
+
+A fact and each entity it names are joined, both ways, so a walk goes from an entity to its facts,
+on to the other entities in them, and so on (HippoRAG, Gutiérrez et al. 2024). Retired facts are
+not in it. The ranking is `scipy` sparse matrices all the way; no model is asked.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from consolidate.errors import InputError
+from consolidate.graph.registry import lookup
+from consolidate.store import Store
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["Graph", "Graphs", "Neighbour", "Ranking", "entity_neighbors", "ppr_retrieve"]
+
+TOLERANCE: Final = 1e-6
+"""Walks end when the masses move by less than this in all."""
+MOST_STEPS: Final = 100
+
+HUB_SHARE: Final = 0.2
+"""A seed that is in more than a fifth of all facts says nothing of what is asked for..."""
+HUB_FROM: Final = 50
+"""...once there are this many facts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    """Entities and live facts of one agent, as rows of one matrix: entities first."""
+
+    entities: Sequence[int]
+    facts: Sequence[str]
+    walk: csr_array
+    """Column-stochastic, shape (n, n): where a walker goes from each node."""
+    of_entity: dict[int, list[str]]
+    of_fact: dict[str, list[int]]
+    row: dict[int | str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """What is near to some entities."""
+
+    seeds: tuple[int, ...]
+    """Entities that the walk began at."""
+    facts: tuple[tuple[str, float], ...]
+    """Fact id and mass, most first."""
+    entities: tuple[tuple[int, float], ...]
+    unknown: tuple[str, ...] = ()
+    """Names that lead to no entity, or to several."""
+    left_out: tuple[str, ...] = ()
+    """Names in too many facts to begin at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """An entity that facts join to another."""
+
+    entity: int
+    name: str
+    type: str
+    hops: int
+    """How many facts lie between."""
+    through: tuple[str, ...]
+    """Facts on the last step that reached it."""
+
+
+class Graphs:
+    """Graphs of a store, made when asked for and again when the data changed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._made: dict[str, tuple[tuple[int, int], Graph]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, agent: str) -> Graph:
+        """The present graph of an agent."""
+        with self._lock:
+            state = self._store.state_of_data()
+            known = self._made.get(agent)
+            if known is None or known[0] != state:
+                known = (state, _build(self._store.entity_fact_links(agent)))
+                self._made[agent] = known
+            return known[1]
+
+
+def ppr_retrieve(
+    graphs: Graphs,
+    store: Store,
+    query_entities: Sequence[str],
+    *,
+    agent: str = "default",
+    damping: float = 0.5,
+    k: int = 20,
+) -> Ranking:
+    """Rank facts and entities by Personalised PageRank from some entities.
+
+    Args:
+        graphs: The cached graphs of the store.
+        store: The memory.
+        query_entities: Names, in any spelling the registry knows.
+        agent: Whose memory.
+        damping: Chance to walk on instead of starting over, over 0 and under 1.
+        k: At most so many facts, and so many entities.
+
+    Returns:
+        The ranking; empty, with the names in `unknown`, where no name leads to an entity.
+
+    Raises:
+        InputError: A value can't be used, or scipy is not installed.
+    """
+    if not 0 < damping < 1:
+        raise InputError(f"damping {damping!r} must be over 0 and under 1")
+    if k < 1:
+        raise InputError(f"k {k!r} must be 1 or more")
+    graph = graphs.of(agent)
+    seeds: dict[int, None] = {}
+    unknown, hubs = [], []
+    for name in query_entities:
+        entity = lookup(store, name, agent=agent).entity
+        if entity is None or entity.id not in graph.row:
+            unknown.append(name)
+        elif _is_hub(graph, entity.id):
+            hubs.append(name)
+        else:
+            seeds[entity.id] = None
+    if not seeds:
+        # Without a seed PageRank would rank the whole memory: an answer to another question
+        return Ranking(
+            seeds=(), facts=(), entities=(), unknown=tuple(unknown), left_out=tuple(hubs)
+        )
+    mass = _walked(graph, [graph.row[entity] for entity in seeds], damping)
+    split = len(graph.entities)
+    return Ranking(
+        seeds=tuple(seeds),
+        facts=tuple((graph.facts[i], m) for i, m in _best(mass[split:], k)),
+        entities=tuple(
+            (graph.entities[i], m) for i, m in _best(mass[:split], k + len(seeds))
+            if graph.entities[i] not in seeds
+        )[:k],
+        unknown=tuple(unknown),
+        left_out=tuple(hubs),
+    )  # fmt: skip
+
+
+def entity_neighbors(
+    graphs: Graphs,
+    store: Store,
+    entity: str,
+    *,
+    agent: str = "default",
+    hops: int = 1,
+    k: int = 10,
+) -> list[Neighbour]:
+    """Entities that facts join to one, nearest first, then by how many facts join them.
+
+    Each entity is reached once, on a shortest way, so that dense graphs stay quick.
+
+    Raises:
+        InputError: The name leads to none or several, or a value can't be used.
+    """
+    if not 1 <= hops <= 6:
+        raise InputError(f"hops {hops!r} must be from 1 to 6")
+    if k < 1:
+        raise InputError(f"k {k!r} must be 1 or more")
+    start = lookup(store, entity, agent=agent).entity
+    if start is None:
+        raise InputError(f"{entity!r} leads to no entity, or to several; see `entity_get`")
+    graph = graphs.of(agent)
+    labels = store.entity_labels(agent)
+    seen = {start.id}
+    reached: list[Neighbour] = []
+    edge = [start.id]
+    for hop in range(1, hops + 1):
+        through: dict[int, list[str]] = defaultdict(list)
+        for each in edge:
+            for fact in graph.of_entity.get(each, ()):
+                for other in graph.of_fact[fact]:
+                    if other not in seen:
+                        through[other].append(fact)
+        seen |= through.keys()
+        edge = sorted(through, key=lambda number: (-len(through[number]), number))
+        reached += [
+            Neighbour(
+                entity=number,
+                name=labels[number][1],
+                type=labels[number][2],
+                hops=hop,
+                through=tuple(sorted(set(through[number]))),
+            )
+            for number in edge
+        ]
+        if len(reached) >= k or not edge:
+            break
+    return reached[:k]
+
+
+def _build(links: Sequence[tuple[int, str]]) -> Graph:
+    try:
+        from scipy.sparse import coo_array
+    except ImportError as error:
+        raise InputError(
+            "walking the graph needs scipy; install it with `pip install 'consolidate[graph]'`"
+        ) from error
+    of_entity: dict[int, list[str]] = defaultdict(list)
+    of_fact: dict[str, list[int]] = defaultdict(list)
+    for entity, fact in links:
+        of_entity[entity].append(fact)
+        of_fact[fact].append(entity)
+    entities, facts = sorted(of_entity), sorted(of_fact)
+    row: dict[int | str, int] = {node: i for i, node in enumerate((*entities, *facts))}
+    a = np.array([row[entity] for entity, _ in links], dtype=np.int32)
+    b = np.array([row[fact] for _, fact in links], dtype=np.int32)
+    size = len(row)
+    ends = (np.concatenate([a, b]), np.concatenate([b, a]))
+    joined = coo_array((np.ones(2 * len(links)), ends), shape=(size, size)).tocsr()
+    degree = np.asarray(joined.sum(axis=0)).ravel()
+    walk = joined.multiply(1.0 / np.maximum(degree, 1.0)).tocsr()
+    return Graph(
+        entities=entities,
+        facts=facts,
+        walk=walk,
+        of_entity=dict(of_entity),
+        of_fact=dict(of_fact),
+        row=row,
+    )
+
+
+def _walked(graph: Graph, seeds: Sequence[int], damping: float) -> npt.NDArray[np.float64]:
+    """Masses in the long run of a walk that starts over at the seeds; they sum to one."""
+    start = np.zeros(graph.walk.shape[0])
+    start[list(seeds)] = 1.0 / len(seeds)
+    mass = start
+    for _ in range(MOST_STEPS):
+        moved: Any = (1 - damping) * start + damping * (graph.walk @ mass)
+        done = float(np.abs(moved - mass).sum()) < TOLERANCE
+        mass = moved
+        if done:
+            break
+    return mass
+
+
+def _best(mass: npt.NDArray[np.float64], k: int) -> list[tuple[int, float]]:
+    order = np.argsort(-mass, kind="stable")[:k]
+    return [(int(i), float(mass[i])) for i in order if mass[i] > 0]
+
+
+def _is_hub(graph: Graph, entity: int) -> bool:
+    facts = len(graph.facts)
+    return facts >= HUB_FROM and len(graph.of_entity[entity]) > HUB_SHARE * facts

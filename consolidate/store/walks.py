@@ -1,0 +1,35 @@
+"""What the graph of entities and facts is made of, and whether it changed since."""
+
+from __future__ import annotations
+
+from consolidate.store.base import Part
+from consolidate.store.rows import LIVE_SQL
+
+__all__ = ["WalkPart"]
+
+
+class WalkPart(Part):
+    """The store's methods for walking between entities and facts."""
+
+    def state_of_data(self) -> tuple[int, int]:
+        """A value that is another after any change, by this connection or by others."""
+        with self._db.reading():
+            others = int(self._db.value("PRAGMA data_version"))
+        return others, self._db.rows_written()
+
+    def entity_fact_links(self, agent: str) -> list[tuple[int, str]]:
+        """Which live facts name which entities, sorted; retired facts lead nowhere."""
+        rows = self._db.query(
+            "SELECT entity_facts.entity, facts.id FROM entity_facts "  # noqa: S608
+            "JOIN facts ON facts.id = entity_facts.fact "
+            f"WHERE facts.agent = ? AND {LIVE_SQL} ORDER BY entity_facts.entity, facts.id",
+            (agent,),
+        )
+        return [(int(entity), str(fact)) for entity, fact in rows]
+
+    def entity_labels(self, agent: str) -> dict[int, tuple[str, str, str]]:
+        """Key, name and type of an agent's entities, by number."""
+        rows = self._db.query(
+            "SELECT id, key, name, type FROM entities WHERE agent = ? ORDER BY id", (agent,)
+        )
+        return {int(number): (key, name, kind) for number, key, name, kind in rows}
