@@ -219,7 +219,8 @@ def _build(links: Sequence[tuple[int, str]]) -> Graph:
         of_entity[entity].append(fact)
         of_fact[fact].append(entity)
     entities, facts = sorted(of_entity), sorted(of_fact)
-    row: dict[int | str, int] = {node: i for i, node in enumerate((*entities, *facts))}
+    row: dict[int | str, int] = {entity: i for i, entity in enumerate(entities)}
+    row |= {fact: i for i, fact in enumerate(facts, start=len(entities))}
     a = np.array([row[entity] for entity, _ in links], dtype=np.int32)
     b = np.array([row[fact] for _, fact in links], dtype=np.int32)
     size = len(row)

@@ -16,7 +16,7 @@ from consolidate.errors import InputError, NotFoundError, StalePlanError
 from consolidate.memory.memory import Memory
 from consolidate.memory.tools import Tool, fact_data
 from consolidate.serialise import to_data
-from consolidate.settings import Settings
+from consolidate.settings import PROFILES, Settings
 from consolidate.stages.report import Report, report_of
 from consolidate.stages.work import Progress, silent
 from consolidate.types import Decision
@@ -219,9 +219,10 @@ def _schema(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> di
 
 
 def _with(memory: Memory, profile: str) -> Settings:
-    if profile not in ("careful", "balanced", "eager"):
-        raise InputError(f"profile {profile!r} must be careful, balanced or eager")
-    return replace(memory.settings, profile=profile)
+    named = {name: name for name in PROFILES}
+    if profile not in named:
+        raise InputError(f"profile {profile!r} must be one of {', '.join(named)}")
+    return replace(memory.settings, profile=named[profile])
 
 
 def _own_run(memory: Memory, run: str) -> str:
