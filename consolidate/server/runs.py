@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from consolidate import pipeline
 from consolidate.errors import InputError, NotFoundError, StalePlanError
@@ -219,10 +219,9 @@ def _schema(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> di
 
 
 def _with(memory: Memory, profile: str) -> Settings:
-    named = {name: name for name in PROFILES}
-    if profile not in named:
-        raise InputError(f"profile {profile!r} must be one of {', '.join(named)}")
-    return replace(memory.settings, profile=named[profile])
+    if profile not in PROFILES:
+        raise InputError(f"profile {profile!r} must be one of {', '.join(PROFILES)}")
+    return replace(memory.settings, profile=cast(Any, profile))
 
 
 def _own_run(memory: Memory, run: str) -> str:
