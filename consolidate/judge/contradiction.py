@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +11,7 @@ from consolidate.judge.pair import PairBase
 from consolidate.judge.reading import Reading
 from consolidate.judge.recency import order
 from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
-from consolidate.judge.steps import MEASURED, ask, drop
+from consolidate.judge.steps import FRAME_CONFIDENCE, MEASURED, ask, drop
 from consolidate.judge.values import Value
 from consolidate.types import Assessment
 
@@ -21,6 +22,9 @@ SUPPORTED: Final = 0.9
 
 SUPPORTED_FROM: Final = 0.7
 """Probability of contradiction that the classifier must give for that."""
+
+_LIVES: Final = re.compile(r"\b(?:lives?|living|resides?|moved) (?:in|at|to)\b", re.IGNORECASE)
+_MOVES: Final = re.compile(r"\b(?:has |have )?(?:moved|relocated) (?:in)?to\b", re.IGNORECASE)
 
 _SCOPES: Final = {
     "staging": "staging",
@@ -95,6 +99,9 @@ class ContradictionCheck(PairBase):
                 ask(found, "the attribute cannot change, so one of them is wrong"),
                 reason="immutable",
             )
+            if self.left.frame == self.right.frame and found.confidence >= SUPPORTED_FROM:
+                # One frame, two values, and no time in which both could be true
+                found = replace(found, confidence=max(found.confidence, FRAME_CONFIDENCE))
         if self._has_correction():
             found = replace(found, subtype="correction")
         support = "" if found.review_only else self._support()
@@ -119,12 +126,14 @@ class ContradictionCheck(PairBase):
 
     def _support(self) -> str:
         """What the words themselves say for an update, where they are about one matter."""
+        earlier_first = order(self.left.fact, self.right.fact)[0] <= 0
+        earlier, later = (self.left, self.right) if earlier_first else (self.right, self.left)
+        if _LIVES.search(earlier.fact.text) and _MOVES.search(later.fact.text):
+            return "the later one tells of a move, the other of a home"
         if not (self.left.matter & self.right.matter):
             return ""
         if FIRM.intersection(self.left.attributes, self.right.attributes):
             return "both give a value to an attribute that holds one"
-        earlier_first = order(self.left.fact, self.right.fact)[0] <= 0
-        later = self.right if earlier_first else self.left
         if later.modality.ended or later.modality.correction:
             return "the later one says that something ended or was wrong"
         return ""
