@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from server_process import command, environment, served
+
+from consolidate.store import Store
+from consolidate.types import NewFact
 
 EIGHT = {
     "remember_facts",
@@ -187,6 +191,11 @@ def test_a_server_of_one_agent_serves_no_other(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_to_who_asks_for_it(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    with Store.open(tmp_path / "m.db") as store:
+        texts = [f"Ada runs job {number} at night." for number in range(40)]
+        store.add([NewFact(text=text, stated_at=now) for text in texts], now=now)
+
     async def go() -> None:
         heard: list[float] = []
 
@@ -194,9 +203,6 @@ def test_progress_is_told_to_who_asks_for_it(tmp_path: Path) -> None:
             heard.append(progress)
 
         async with over_stdio(tmp_path / "m.db") as session:
-            for number in range(8):
-                await _call(session, "store_memory", content=f"Ada runs job {number} at night.")
-            await _call(session, "remember_facts", text="Ada lives in Porto. Bo lives in Rome.")
             answer = await session.call_tool("run", {}, progress_callback=hear)
             assert not answer.is_error
         assert heard
