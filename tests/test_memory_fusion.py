@@ -13,6 +13,7 @@ from consolidate.memory.fusion import (
     interleave,
     keep,
     likeness,
+    rarities,
     tokens,
 )
 
@@ -89,21 +90,21 @@ def test_rare_words_come_first_and_the_rarest_always(words: dict[str, int], work
 
 @given(WORDS, st.text("abcdef ", max_size=40))
 def test_coverage_is_a_share(words: dict[str, int], text: str) -> None:
-    covered = coverage(words, text, facts=500)
-    assert 0 <= covered <= 1 + 1e-9
+    weights = rarities(words, facts=500)
+    assert 0 <= coverage(weights, text) <= 1 + 1e-9
     if words:
-        assert coverage(words, " ".join(words), facts=500) == pytest.approx(1)
+        assert coverage(weights, " ".join(words)) == pytest.approx(1)
 
 
 def test_a_rare_word_covers_more_than_a_common_one() -> None:
-    words = {"user": 900, "zeppelin": 2}
-    assert coverage(words, "A zeppelin.", facts=1000) > 0.8
-    assert coverage(words, "The user.", facts=1000) < 0.2
+    weights = rarities({"user": 900, "zeppelin": 2}, facts=1000)
+    assert coverage(weights, "A zeppelin.") > 0.8
+    assert coverage(weights, "The user.") < 0.2
 
 
 def test_words_of_asking_that_stand_nowhere_weigh_little() -> None:
-    words = {"what": 0, "does": 0, "billing": 3, "port": 5}
-    assert coverage(words, "Billing uses port 8080.", facts=1000) > 0.8
+    weights = rarities({"what": 0, "does": 0, "billing": 3, "port": 5}, facts=1000)
+    assert coverage(weights, "Billing uses port 8080.") > 0.8
 
 
 def test_tokens_are_those_of_the_text_index() -> None:

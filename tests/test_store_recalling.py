@@ -121,9 +121,9 @@ def test_words_are_found_with_the_best_first_and_from_a_number_on(
     store: Store, now: datetime
 ) -> None:
     add(store, "A red tent.", "A tent.", "Red, a red tent.", "Nothing.", now=now)
-    assert store.match_facts(["red", "tent"], agent="default") == [3, 1, 2]
-    assert store.match_facts(["red", "tent"], agent="default", since=2) == [3]
-    assert store.match_facts(["red"], agent="bo") == []
+    assert store.match_facts(["red", "tent"]) == [3, 1, 2]
+    assert store.match_facts(["red", "tent"], since=2) == [3]
+    assert store.match_facts(["blue"]) == []
 
 
 def test_a_write_that_may_not_wait_fails_at_once(

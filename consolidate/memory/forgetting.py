@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from consolidate.errors import BackendError, InputError, NotFoundError
-from consolidate.memory.fusion import coverage, tokens
+from consolidate.memory.fusion import coverage, rarities, tokens
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.records import ForgetMatch, ForgetPreview, Forgotten, Purged
 from consolidate.store import LIVE, Erased, fact_digest
@@ -230,7 +230,8 @@ class ForgettingPart(RecallPart):
         """
         counts = self.store.word_counts(set(tokens(description)))
         total = max(1, sum(self.store.agents().values()))
-        scores = {f.id: coverage(counts, f.text, facts=total) for f in facts}
+        weights = rarities(counts, facts=total)
+        scores = {f.id: coverage(weights, f.text) for f in facts}
         pieces = {
             (fact.id, passage.content_hash): passage.text
             for fact in facts

@@ -8,7 +8,16 @@ import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-__all__ = ["affordable", "coverage", "fuse", "interleave", "keep", "likeness", "tokens"]
+__all__ = [
+    "affordable",
+    "coverage",
+    "fuse",
+    "interleave",
+    "keep",
+    "likeness",
+    "rarities",
+    "tokens",
+]
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -77,25 +86,38 @@ def affordable(words: Mapping[str, int], work: int) -> tuple[list[str], int]:
 
 def tokens(text: str) -> list[str]:
     """The words of a text as the text index has them: letters and digits, case and accents off."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return _TOKEN.findall("".join(c for c in plain if not unicodedata.combining(c)))
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = "".join(
+            c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c)
+        )
+    return _TOKEN.findall(plain)
 
 
-def coverage(words: Mapping[str, int], text: str, *, facts: int) -> float:
-    """How much of what a query says by words stands in a text.
+def rarities(words: Mapping[str, int], *, facts: int) -> dict[str, float]:
+    """What each word of a query says: the more, the fewer facts it stands in.
 
     Args:
         words: The query's words as `tokens` gives them, each with the number of facts it
             stands in.
-        text: The text.
         facts: How many facts there are.
 
     Returns:
-        0 to 1: the share of the words, weighted by their rarity, `ln(1 + facts / count)`.
+        `ln(1 + facts / count)` for each word.
     """
-    weights = {
-        word: math.log1p(facts / count) if count else _UNKNOWN for word, count in words.items()
-    }
+    return {word: math.log1p(facts / count) if count else _UNKNOWN for word, count in words.items()}
+
+
+def coverage(weights: Mapping[str, float], text: str) -> float:
+    """How much of what a query says by words stands in a text.
+
+    Args:
+        weights: The query's words with what each says, from `rarities`.
+        text: The text.
+
+    Returns:
+        0 to 1: the share of the weights.
+    """
     whole = sum(weights.values())
     if not whole:
         return 0.0

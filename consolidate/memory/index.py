@@ -40,6 +40,10 @@ _MERGED: Final = _STATUS[FactStatus.MERGED.value]
 _SUPERSEDED: Final = _STATUS[FactStatus.SUPERSEDED.value]
 _FORGOTTEN: Final = _STATUS[FactStatus.FORGOTTEN.value]
 
+_Products = npt.NDArray[np.float32]
+
+_FOR_ONE_THREAD: Final = 30_000
+"""Vectors that one thread multiplies in three milliseconds."""
 _BATCH: Final = 2000
 """Vectors that are read from the store at a time."""
 
@@ -106,6 +110,7 @@ class MemoryIndex:
         for name, kind in _COLUMNS.items():
             setattr(self, name, np.zeros(0, dtype=kind))
         self._heirs: tuple[_Slots, _Slots] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        self._left: tuple[Decay, _Floats] | None = None
         self._drop_vectors(None, 0)
 
     def _drop_vectors(self, model: str | None, dimensions: int) -> None:
@@ -149,6 +154,7 @@ class MemoryIndex:
                 self._put(row, passages.get(row.number, []))
         if rows or gone:
             self._find_heirs()
+            self._left = None
         self._revision = revision
         if model is None:
             return
@@ -266,8 +272,9 @@ class MemoryIndex:
                 self._vectors += 1
 
     def _grow_matrix(self, least: int) -> None:
-        # Room for all facts at once: growing copies everything.
-        room = max(least, len(self._slot) + 256)
+        # Room for all facts and some more at once: growing copies everything. Pages that nothing
+        # was written to cost no memory.
+        room = max(least, len(self._slot)) * 9 // 8 + 256
         matrix = np.zeros((room, self._matrix.shape[1]), dtype=np.float32)
         matrix[: self._vectors] = self._matrix[: self._vectors]
         self._matrix = matrix
@@ -411,18 +418,21 @@ class MemoryIndex:
         np.maximum.at(last, heirs, self.touched[merged])
         return count, last
 
-    def strengths(self, decay: Decay, now: float) -> _Floats:
-        """Effective strength of every slot at a moment; pinned facts have their intensity."""
+    def strengths(self, decay: Decay, now: float, slots: _Slots) -> _Floats:
+        """Effective strength of facts at a moment, by slot; pinned facts have their intensity."""
         count, last = self._use()
-        intensity = self.intensity[: self._size]
-        found = decay.strength(intensity, count, (now - last) / 3600.0)
-        return np.where(self.pinned[: self._size], intensity, found)
+        intensity = self.intensity[slots]
+        found = decay.strength(intensity, count[slots], (now - last[slots]) / 3600.0)
+        return np.where(self.pinned[slots], intensity, found)
 
     def leaves(self, decay: Decay) -> _Floats:
         """When each fact is at the floor, in seconds since 1970; infinite if pinned."""
-        count, last = self._use()
-        left = last + decay.hours_left(self.intensity[: self._size], count) * 3600.0
-        return np.where(self.pinned[: self._size], np.inf, left)
+        if self._left is None or self._left[0] != decay:
+            count, last = self._use()
+            hours = decay.hours_left(self.intensity[: self._size], count)
+            pinned = self.pinned[: self._size]
+            self._left = (decay, np.where(pinned, np.inf, last + hours * 3600.0))
+        return self._left[1]
 
     def faded(self, decay: Decay, now: float) -> _Flags:
         """Facts at or below the floor."""
@@ -446,7 +456,7 @@ class MemoryIndex:
         """
         found = np.full(self._size, -np.inf)
         owner, position = self._owner[: self._vectors], self._position[: self._vectors]
-        cosines = self._matrix[: self._vectors] @ query
+        cosines = _products(self._matrix[: self._vectors], query)
         found[owner] = cosines
         parts = np.flatnonzero(position > 0)
         if len(parts):
@@ -472,6 +482,19 @@ class MemoryIndex:
         order = np.lexsort((candidates, -values[candidates]))
         found: list[int] = candidates[order].tolist()
         return found
+
+
+def _products(matrix: npt.NDArray[np.float32], query: npt.NDArray[np.float32]) -> _Products:
+    """The scalar product of each row with a query.
+
+    A product by BLAS waits for its slowest thread, on a busy machine for ten milliseconds, when
+    one thread alone takes less than one.
+    """
+    if len(matrix) < _FOR_ONE_THREAD:
+        found: _Products = np.einsum("ij,j->i", matrix, query)
+    else:
+        found = matrix @ query
+    return found
 
 
 def _touched(row: RecallRow) -> float:

@@ -22,7 +22,16 @@ import numpy.typing as npt
 
 from consolidate.errors import BackendError, InputError, ModelMismatchError, StoreError
 from consolidate.memory.base import MemoryPart
-from consolidate.memory.fusion import affordable, coverage, fuse, interleave, keep, likeness, tokens
+from consolidate.memory.fusion import (
+    affordable,
+    coverage,
+    fuse,
+    interleave,
+    keep,
+    likeness,
+    rarities,
+    tokens,
+)
 from consolidate.memory.records import Recalled
 from consolidate.memory.strength import Decay
 from consolidate.protocols import embed_queries
@@ -240,7 +249,7 @@ class RecallPart(MemoryPart):
         by_words, counts, passages = self._by_words(asked, allowed, depth)
         rankings = [by_meaning, by_words] if similarity is not None else [by_words]
         shares = fuse(rankings, k=settings.fusion_k)
-        if asked.vector is not None:
+        if asked.vector is not None and index.has_passages:
             for slot in by_meaning:
                 if slot not in passages:
                     passages[slot] = index.nearest_passage(slot, asked.vector)
@@ -248,12 +257,13 @@ class RecallPart(MemoryPart):
         meaning, worded = set(by_meaning), set(by_words)
         moment = (asked.at or asked.now).timestamp()
         slots = np.array(list(shares), dtype=np.int64)
-        strengths = index.strengths(Decay.of(settings), moment)[slots]
+        strengths = index.strengths(Decay.of(settings), moment, slots)
         days = np.maximum(moment - index.said[slots], 0.0) / 86400.0
         recencies = np.exp(-settings.recency_per_day * days)
+        weights = rarities(counts, facts=max(1, len(index)))
         finds = []
         for slot, strength, recency in zip(shares, strengths, recencies, strict=True):
-            covered = coverage(counts, texts.get(slot, ""), facts=max(1, len(index)))
+            covered = coverage(weights, texts.get(slot, ""))
             near = 0.0 if similarity is None else float(similarity[slot])
             relevance = likeness(shares[slot], near, covered)
             finds.append(
@@ -315,7 +325,7 @@ class RecallPart(MemoryPart):
         # Where even the rarest word is in nearly every fact, the newest facts have to do.
         newest = store.newest_number()
         since = newest - newest * work // matches if matches > work else 0
-        found = self._permitted(store.match_facts(chosen, agent=self.agent, since=since), allowed)
+        found = self._permitted(store.match_facts(chosen, since=since), allowed)
         passages: dict[int, int] = {}
         if index.has_passages:
             for number, position in store.match_passages(chosen, agent=self.agent, limit=4 * depth):

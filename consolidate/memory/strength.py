@@ -129,7 +129,7 @@ class StrengthPart(MemoryPart):
             self.index.refresh()
             slots, leaves = self.index.leaving(decay, before=now.timestamp() + days * 86400.0)
             slots, leaves = slots[:limit], leaves[:limit]
-            strengths = self.index.strengths(decay, now.timestamp())[slots]
+            strengths = self.index.strengths(decay, now.timestamp(), slots)
             numbers = self.index.numbers[slots]
         facts = self.store.facts_by_number([int(number) for number in numbers])
         return [
