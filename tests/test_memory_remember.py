@@ -504,14 +504,15 @@ def test_facts_added_without_vectors_are_found_once_they_have_them(opened: Open)
 
 
 def test_the_settings_name_the_language_model(tmp_path: Path) -> None:
-    chosen = {"embedder": "fake", "extractor": "fake", "classifier": "fake", "llm": "ollama:m"}
+    fakes: dict[str, Any] = {"embedder": "fake", "extractor": "fake", "classifier": "fake"}
+    chosen = fakes | {"llm": "ollama:m"}
     with open_memory(tmp_path / "m.db", settings=chosen) as memory:
         assert memory.backends.llm is not None
         assert memory.backends.llm.identity == "ollama:m"
         assert set(memory.backends.identities) == {"embedder", "extractor", "classifier"}
-        assert memory.settings.digest() == Settings(**{**chosen, "llm": None}).digest()
+        assert memory.settings.digest() == Settings(**fakes).digest()
     with open_memory(tmp_path / "m.db", settings=chosen | {"llm": "onnx:minilm"}) as memory:
         with pytest.raises(InputError, match="offers no language_model"):
             memory.remember_facts("I like tea.")
-    with open_memory(tmp_path / "m.db", settings=chosen | {"llm": None}) as memory:
+    with open_memory(tmp_path / "m.db", settings=fakes) as memory:
         assert memory.backends.llm is None
