@@ -14,12 +14,18 @@ from typing import Any
 
 from consolidate.backends import Backends
 from consolidate.serialise import digest, to_data
-from consolidate.settings import Settings
+from consolidate.settings import Settings, values_digest
+from consolidate.stages.policy import Policy
 from consolidate.stages.work import Book, Progress
 from consolidate.store import State, Store, fact_digest
 from consolidate.types import Decision, Fact, Groups, Mention, Plan, Snapshot, Unique
 
-__all__ = ["plan_of", "remember_state", "renewing", "save_entities", "unchanged"]
+__all__ = ["deciding", "plan_of", "remember_state", "renewing", "save_entities", "unchanged"]
+
+
+def deciding(settings: Settings, policy: Policy) -> dict[str, Any]:
+    """All values that decisions depend on: the settings, and what is in force for the model."""
+    return settings.deciding() | policy.values()
 
 
 def plan_of(
@@ -29,22 +35,24 @@ def plan_of(
     book: Book,
     backends: Backends,
     settings: Settings,
+    policy: Policy,
     now: datetime,
 ) -> Plan:
     """Make the plan: decisions with digests of the facts they touch, and how they came about."""
     facts: Mapping[str, Fact] = {fact.id: fact for fact in snapshot.facts}
     touched = {fact_id for d in decisions for fact_id in (d.subject, d.object)}
+    in_force = deciding(settings, policy)
     made = Plan(
         id="",
         agent=snapshot.agent,
         now=now,
         snapshot_digest=snapshot.digest,
-        settings_digest=settings.digest(),
+        settings_digest=values_digest(in_force),
         decisions=decisions,
         stages=book.stages,
         facts={fact_id: fact_digest(facts[fact_id]) for fact_id in sorted(touched)},
         models=backends.identities,
-        settings=settings.deciding(),
+        settings=in_force,
         due=due,
         cut=book.left_over,
     )
@@ -57,13 +65,14 @@ def unchanged(
     snapshot: Snapshot,
     backends: Backends,
     settings: Settings,
+    policy: Policy,
     now: datetime,
 ) -> bool:
     """Whether a plan made now would be the one that the last run has carried out."""
     return (
         state is not None
         and state.digest == snapshot.digest
-        and state.settings_digest == settings.digest()
+        and state.settings_digest == values_digest(deciding(settings, policy))
         and dict(state.models) == backends.identities
         and not state.cut
         and (state.due is None or now < state.due)

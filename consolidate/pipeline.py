@@ -21,6 +21,7 @@ from consolidate.bookkeeping import (
     save_entities,
     unchanged,
 )
+from consolidate.calibration.policy import policy_for
 from consolidate.graph.refresh import refresh
 from consolidate.graph.resolve import resolve
 from consolidate.judge.layers import ALL_LAYERS, Layers
@@ -64,6 +65,7 @@ def _plan(
     store: Store,
     backends: Backends,
     settings: Settings,
+    policy: Policy,
     now: datetime,
     progress: Progress,
     layers: Layers = ALL_LAYERS,
@@ -135,13 +137,13 @@ def _plan(
             decisions, due = decide(
                 facts, uniques, [pairs[key] for key in sorted(pairs)], verdicts, judged,
                 settled=snapshot.settled, linked=snapshot.linked, heirs=snapshot.heirs,
-                policy=_policy(settings), now=now,
+                policy=policy, now=now,
             )  # fmt: skip
             tally.gives(decisions)
         if not decisions or settings.pair_budget:
             break
 
-    return plan_of(snapshot, decisions, due, book, backends, settings, now)
+    return plan_of(snapshot, decisions, due, book, backends, settings, policy, now)
 
 
 def plan(
@@ -168,7 +170,8 @@ def plan(
         layers: The judge's layers that are at work; for measuring what each is worth.
     """
     snapshot = store.snapshot(agent, include_undone=include_undone)
-    return _plan(snapshot, store, backends, settings, now, progress, layers)
+    policy = policy_for(settings, backends.classifier)
+    return _plan(snapshot, store, backends, settings, policy, now, progress, layers)
 
 
 def apply(store: Store, plan: Plan, *, now: datetime) -> Receipt:
@@ -196,11 +199,12 @@ def run(
         LeaseHeldError: Another run is at work on this store.
     """
     moment = now or datetime.now(UTC)
+    policy = policy_for(settings, backends.classifier)
     idle = Report(agent=agent, nothing_new=True)
 
     def read() -> tuple[Snapshot, bool]:
         snapshot = store.snapshot(agent, include_undone=include_undone)
-        known = unchanged(store.last_state(agent), snapshot, backends, settings, moment)
+        known = unchanged(store.last_state(agent), snapshot, backends, settings, policy, moment)
         return snapshot, known
 
     # Looked at before the lease is taken, so that a run with nothing to do writes nothing at all
@@ -212,7 +216,7 @@ def run(
         if known:
             return Outcome(plan=None, receipt=None, nothing_new=True, report=idle)
         watched = renewing(lease.renew, settings.lease_seconds, progress)
-        made = _plan(snapshot, store, backends, settings, moment, watched)
+        made = _plan(snapshot, store, backends, settings, policy, moment, watched)
         lease.renew()
         receipt = apply_plan(store, made, now=moment)
         remember_state(store, snapshot, made)
@@ -242,13 +246,3 @@ def accept(
 def reject(store: Store, review_id: str, *, now: datetime | None = None) -> Receipt:
     """Leave both facts of a review as they are, for good."""
     return reject_review(store, review_id, now=now or datetime.now(UTC))
-
-
-def _policy(settings: Settings) -> Policy:
-    return Policy(
-        merge=settings.merge_at,
-        supersede=settings.supersede_at,
-        review=settings.review_at,
-        may_merge=settings.merge,
-        may_supersede=settings.supersede,
-    )

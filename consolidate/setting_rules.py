@@ -131,6 +131,8 @@ RULES: Mapping[str, Callable[[Any], Any]] = {
     "profile": _one_of(*get_args(Profile)),
     "merge": _flag,
     "supersede": _flag,
+    "max_false_merge": _optional(_number(0.0001, 0.5)),
+    "max_false_supersede": _optional(_number(0.0001, 0.5)),
     "merge_threshold": _optional(_number(0, 1)),
     "supersede_threshold": _optional(_number(0, 1)),
     "review_threshold": _optional(_number(0, 1)),
@@ -193,6 +195,8 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("merge", "supersede"), _read_flag),
     **dict.fromkeys(
         (
+            "max_false_merge",
+            "max_false_supersede",
             "merge_threshold",
             "supersede_threshold",
             "review_threshold",

@@ -32,6 +32,7 @@ __all__ = [
     "Settings",
     "Thresholds",
     "resolve",
+    "values_digest",
 ]
 
 FILE_NAME = "consolidate.toml"
@@ -56,11 +57,10 @@ class Thresholds:
     """At least this, and less than is needed to act: a person is asked."""
 
 
-PROFILES: Mapping[str, Thresholds] = {
-    "careful": Thresholds(merge=0.94, supersede=0.92, review=0.5),
-    "balanced": Thresholds(merge=0.9, supersede=0.88, review=0.6),
-    "eager": Thresholds(merge=0.8, supersede=0.8, review=0.7),
-}
+PROFILES: Mapping[str, float] = {"careful": 0.003, "balanced": 0.01, "eager": 0.03}
+"""False rates that are accepted: of pairs that must not be merged, or where nothing may be
+superseded, the share that is. Which thresholds keep to them is for the calibration of the model
+to say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,17 +84,21 @@ class Settings:
     classifier: str = "onnx:judge"
     """`backend:model` of the contradiction classifier."""
     profile: Profile = "balanced"
-    """How sure is sure enough: the dial that sets the three thresholds."""
+    """How many mistakes are too many: the dial that sets the two accepted rates."""
+    max_false_merge: float | None = None
+    """Of pairs that must not be merged, the share that may be; None is the profile's rate."""
+    max_false_supersede: float | None = None
+    """Of pairs that do not contradict each other, the share in which one may be superseded."""
     merge: bool = True
     """False: nothing is merged; what would be becomes a review."""
     supersede: bool = True
     """False: nothing is superseded; what would be becomes a review."""
     merge_threshold: float | None = None
-    """Overrides the profile."""
+    """Merge from this confidence on, whatever the calibration says."""
     supersede_threshold: float | None = None
-    """Overrides the profile."""
+    """As `merge_threshold`."""
     review_threshold: float | None = None
-    """Overrides the profile."""
+    """Ask from this confidence on."""
     neighbours: int = 4
     """Nearest neighbours that each fact is compared with."""
     similarity_floor: float = 0.35
@@ -175,29 +179,14 @@ class Settings:
         return self.db if self.db is not None else default_database()
 
     @property
-    def thresholds(self) -> Thresholds:
-        """The profile's thresholds with what overrides them."""
-        base = PROFILES[self.profile]
-        return Thresholds(
-            merge=_first(self.merge_threshold, base.merge),
-            supersede=_first(self.supersede_threshold, base.supersede),
-            review=_first(self.review_threshold, base.review),
-        )
+    def false_merge_rate(self) -> float:
+        """The accepted rate of false merges: what was set, or the profile's."""
+        return _first(self.max_false_merge, PROFILES[self.profile])
 
     @property
-    def merge_at(self) -> float:
-        """Confidence from which a merge is carried out."""
-        return self.thresholds.merge
-
-    @property
-    def supersede_at(self) -> float:
-        """Confidence from which a fact is superseded."""
-        return self.thresholds.supersede
-
-    @property
-    def review_at(self) -> float:
-        """Confidence from which a person is asked."""
-        return self.thresholds.review
+    def false_supersede_rate(self) -> float:
+        """The accepted rate of false supersessions."""
+        return _first(self.max_false_supersede, PROFILES[self.profile])
 
     @property
     def workers(self) -> int:
@@ -217,14 +206,17 @@ class Settings:
         return shown
 
     def deciding(self) -> dict[str, Any]:
-        """Give the values that influence decisions, thresholds resolved."""
+        """Give the values that influence decisions, accepted rates resolved.
+
+        The thresholds that follow from them depend on the model as well; see
+        `consolidate.calibration.policy`.
+        """
         values = self.values()
         for key in _WITHOUT_INFLUENCE:
             del values[key]
         return values | {
-            "merge_threshold": self.merge_at,
-            "supersede_threshold": self.supersede_at,
-            "review_threshold": self.review_at,
+            "max_false_merge": self.false_merge_rate,
+            "max_false_supersede": self.false_supersede_rate,
         }
 
     def digest(self) -> str:
@@ -233,8 +225,13 @@ class Settings:
         Where the database lies, whose memory it is, how many threads work on it, and how a
         language model is reached are left out.
         """
-        text = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return values_digest(self.deciding())
+
+
+def values_digest(values: Mapping[str, Any]) -> str:
+    """SHA-256 over plain JSON values."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 _WITHOUT_INFLUENCE = (

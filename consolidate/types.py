@@ -369,6 +369,7 @@ class Evidence:
     rule: str
     relation: Relation
     confidence: float
+    """How likely the relation is right, by the judge's calibration where it has one."""
     forward: Scores | None = None
     backward: Scores | None = None
     because: tuple[str, ...] = ()

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from consolidate.settings import Thresholds
 from consolidate.stages.collapse import collapse
 from consolidate.stages.decide import Policy, decide
 from consolidate.types import Decision, DecisionKind, Pair
 from eval.judged import RECORDED, Judged
 
-__all__ = ["CONTRADICTED", "deed", "outcomes", "policy_of", "undone"]
+__all__ = ["CONTRADICTED", "deed", "outcomes", "undone"]
 
 CONTRADICTED: Final = ("caught", "wrong_way", "to_review", "missed")
 _COUNTED: Final = (
@@ -30,11 +29,6 @@ _SHARES: Final = {
     "missed_merge": "equivalents",
     "false_merge": "not_equivalent",
 }
-
-
-def policy_of(limits: Thresholds) -> Policy:
-    """The thresholds of a profile as `decide` takes them."""
-    return Policy(merge=limits.merge, supersede=limits.supersede, review=limits.review)
 
 
 def deed(item: Judged, policy: Policy) -> str:

@@ -8,7 +8,6 @@ from consolidate.backends import Backends
 from consolidate.settings import Settings
 from consolidate.stages.decide import Policy
 from eval.judged import Judged, Row, judge
-from eval.outcomes import policy_of
 from eval.ways import Way
 
 __all__ = ["judged_in_ways"]
@@ -27,6 +26,6 @@ def judged_in_ways(
                 rows, classifier, backends.extractor, slots=settings.slots
             )
         judged = [each.under(way.layers, settings.slots) for each in asked[classifier.identity]]
-        policy = None if way.idle else policy_of(way.using(settings).thresholds)
+        policy = None if way.idle else way.policy(settings, backends.classifier)
         found[name] = (judged, policy)
     return found

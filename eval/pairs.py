@@ -11,20 +11,21 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from consolidate.backends import Backends
-from consolidate.settings import PROFILES, Settings
+from consolidate.calibration.policy import policy_for
+from consolidate.settings import Profile, Settings
 from eval.controls import Blind, best_band, best_threshold, by_band, by_text, by_threshold
 from eval.curves import calibration, confusion, precision_recall, risk_coverage
 from eval.judged import PAIRS, Judged, Row, cosines, judge, read_rows
 from eval.metrics import CLASSES, accuracy, catch_at_false_rate, macro_f1
-from eval.outcomes import deed, outcomes, policy_of
+from eval.outcomes import deed, outcomes
 from eval.public import nli_scores, public_scores
 from eval.record import files_digest, heading
 
@@ -143,7 +144,8 @@ def run_pairs(
     seconds = {"judging": time.perf_counter() - began}
     gold = [row.gold for row in rows]
     predicted = [item.predicted for item in judged]
-    deeds = [deed(item, policy_of(settings.thresholds)) for item in judged]
+    policy = policy_for(settings, backends.classifier)
+    deeds = [deed(item, policy) for item in judged]
     result = heading(
         f"pairs {split}",
         settings=settings,
@@ -156,7 +158,8 @@ def run_pairs(
         | {"relation_accuracy": _relation_accuracy(judged)},
         "controls": _controls(rows, judged, backends, sets, settings),
         "profiles": {
-            name: outcomes(judged, policy_of(limits)) for name, limits in PROFILES.items()
+            name: outcomes(judged, policy_for(replace(settings, profile=name), backends.classifier))
+            for name in get_args(Profile)
         },
         "profile": settings.profile,
         "by_category": by_field(judged, deeds, lambda row: row.category),

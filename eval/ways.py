@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from consolidate import pipeline
 from consolidate.backends import Backends
+from consolidate.calibration.policy import policy_for
 from consolidate.judge.layers import ALL_LAYERS, Layers
 from consolidate.protocols import ContradictionClassifier
 from consolidate.settings import Settings
 from consolidate.stages.outcome import carry_out
+from consolidate.stages.policy import Policy
 from consolidate.store import Store
 from consolidate.types import Decision, Fact, Plan
 from eval.controls import Blind, Cosine
@@ -43,9 +45,26 @@ class Way:
     idle: bool = False
     """Do nothing at all."""
 
-    def using(self, settings: Settings) -> Settings:
-        """The settings with this way's thresholds."""
-        return replace(settings, **LIKELIEST) if self.likeliest else settings
+    def using(self, settings: Settings, judge: ContradictionClassifier) -> Settings:
+        """The settings with this way's thresholds.
+
+        Nobody has measured a control, so it would have none; it goes by the judge's.
+        """
+        if self.likeliest:
+            return replace(settings, **LIKELIEST)
+        if self.classifier is None:
+            return settings
+        policy = policy_for(settings, judge)
+        return replace(
+            settings,
+            merge_threshold=policy.merge,
+            supersede_threshold=policy.supersede,
+            review_threshold=policy.review,
+        )
+
+    def policy(self, settings: Settings, judge: ContradictionClassifier) -> Policy:
+        """What decisions are made with."""
+        return policy_for(self.using(settings, judge), self.classifier or judge)
 
 
 def controls(cosine: Cosine) -> dict[str, Way]:
@@ -105,7 +124,7 @@ def play(
         plan = pipeline.plan(
             store,
             using,
-            way.using(settings),
+            way.using(settings, backends.classifier),
             agent=AGENT,
             now=memory.now,
             layers=way.layers,

@@ -67,7 +67,7 @@ def test_the_environment_gives_text_that_is_read_as_the_type(places: dict[str, A
     }
     found = resolve(**places).settings
     assert found.merge is False
-    assert found.merge_at == 0.5
+    assert found.merge_threshold == 0.5
     assert found.workers == 2
     assert found.slots == {"languages": "many", "port": "one"}
     assert found.database == Path("~/memory.db").expanduser()
@@ -157,11 +157,11 @@ def test_settings_made_in_code_tell_all_problems_too() -> None:
     assert len(problems(hub_size=0, neighbours=-1, profile="loud")) == 3
 
 
-def test_the_profile_sets_the_thresholds_and_each_can_be_overridden() -> None:
-    careful = Settings(profile="careful", merge_threshold=0.5)
-    assert careful.merge_at == 0.5
-    assert careful.supersede_at == PROFILES["careful"].supersede
-    assert PROFILES["careful"].merge > PROFILES["balanced"].merge > PROFILES["eager"].merge
+def test_the_profile_sets_the_accepted_rates_and_each_can_be_overridden() -> None:
+    careful = Settings(profile="careful", max_false_merge=0.2)
+    assert careful.false_merge_rate == 0.2
+    assert careful.false_supersede_rate == PROFILES["careful"]
+    assert PROFILES["careful"] < PROFILES["balanced"] < PROFILES["eager"]
 
 
 def test_the_digest_covers_what_decides_and_nothing_else() -> None:
@@ -169,13 +169,9 @@ def test_the_digest_covers_what_decides_and_nothing_else() -> None:
     assert Settings(db=Path("x.db"), agent="other", threads=3, lease_seconds=5).digest() == plain
     assert Settings(profile="careful").digest() != plain
     assert Settings(slots={"port": "one"}).digest() != plain
-    base = PROFILES["balanced"]
-    spelled_out = Settings(
-        profile="careful",
-        merge_threshold=base.merge,
-        supersede_threshold=base.supersede,
-        review_threshold=base.review,
-    )
+    assert Settings(merge_threshold=0.9).digest() != plain
+    rate = PROFILES["balanced"]
+    spelled_out = Settings(profile="careful", max_false_merge=rate, max_false_supersede=rate)
     assert spelled_out.digest() == plain
 
 

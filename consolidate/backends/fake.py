@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from consolidate.settings import Thresholds
 from consolidate.types import Mention, Relation, Scores, Verdict
 
 if TYPE_CHECKING:
@@ -192,6 +193,11 @@ class FakeClassifier:
         self._table = dict(table or {})
         listed = sorted((left, right, repr(entry)) for (left, right), entry in self._table.items())
         self._identity = f"fake:lexical-{revision}@" + _digest(listed)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """From where on it is acted on: it says what it was told to, so nothing is measured."""
+        return Thresholds(merge=0.9, supersede=0.9, review=0.6)
 
     @property
     def identity(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -94,6 +95,11 @@ class OnnxClassifier:
     def files(self) -> ModelFiles:
         """The files it was made from."""
         return self._head.files
+
+    @property
+    def folder(self) -> Path:
+        """Where the files lie, and their calibration if they have one."""
+        return self._files.folder
 
     @property
     def shares_runs(self) -> bool:

@@ -10,6 +10,7 @@ import typer
 
 from consolidate.cli import (
     blocks,
+    calibrate,
     demo,
     doctor,
     entity,
@@ -81,6 +82,7 @@ app.command()(runs.run)
 app.command()(runs.undo)
 app.add_typer(review.app, name="review")
 app.add_typer(entity.app, name="entity")
+app.command()(calibrate.calibrate)
 app.command()(facts.history)
 app.command()(runs.report)
 app.command()(facts.stats)

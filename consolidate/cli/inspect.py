@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from consolidate.cli.common import (
     Agent,
@@ -13,7 +13,12 @@ from consolidate.cli.common import (
     Timezone,
     context,
 )
-from consolidate.cli.render import draw, heading, table, write_json
+from consolidate.cli.render import draw, heading, say, table, write_json
+from consolidate.errors import ConsolidateError
+
+if TYPE_CHECKING:
+    from consolidate.calibration.policy import InForce
+    from consolidate.settings import Settings
 
 __all__ = ["settings"]
 
@@ -29,19 +34,26 @@ def settings(
     """Show every setting, its value, and where the value came from."""
     ctx = context(db, agent, as_json, assign=assign, profile=profile, timezone=timezone)
     chosen, origins = ctx.settings, ctx.resolved.origins
-    effective = {
+    effective: dict[str, Any] = {
         "database": str(ctx.path),
-        "merge_threshold": chosen.merge_at,
-        "supersede_threshold": chosen.supersede_at,
-        "review_threshold": chosen.review_at,
         "threads": chosen.workers,
+        "max_false_merge": chosen.false_merge_rate,
+        "max_false_supersede": chosen.false_supersede_rate,
     }
+    band, trouble = _band(chosen)
+    if band is not None:
+        effective |= {
+            "merge_threshold": band.policy.merge,
+            "supersede_threshold": band.policy.supersede,
+            "review_threshold": band.policy.review,
+        }
     if as_json:
         write_json(
             {
                 "settings": chosen.values(),
                 "origins": origins,
                 "effective": effective,
+                "band": _band_data(band) if band else {"unknown": trouble},
                 "digest": chosen.digest(),
             }
         )
@@ -49,7 +61,58 @@ def settings(
     rows = [(key, _shown(value), origins[key]) for key, value in chosen.values().items()]
     draw(table(["setting", "value", "from"], rows))
     heading("What follows from them")
-    draw(table(["what", "value"], effective.items()))
+    why = {f"{act}_threshold": text for act, text in band.origins.items()} if band else {}
+    rows = [(key, str(value), why.get(key, "")) for key, value in effective.items()]
+    draw(table(["what", "value", "why"], rows, grow="why"))
+    if band is None:
+        say(f"The thresholds can't be told: {trouble}")
+        return
+    for line in _about(band):
+        say(line)
+
+
+def _band(chosen: Settings) -> tuple[InForce | None, str]:
+    """What is in force for the classifier, or why that can't be told."""
+    from consolidate.backends import Options, resolve_classifier
+    from consolidate.calibration.policy import in_force
+
+    try:
+        model = resolve_classifier(chosen.classifier, options=Options.of(chosen))
+        return in_force(chosen, model), ""
+    except ConsolidateError as error:
+        return None, str(error)
+
+
+def _band_data(band: InForce) -> dict[str, Any]:
+    made = band.found.calibration
+    return {
+        **band.policy.values(),
+        "why": dict(band.origins),
+        "calibration": None if band.found.path is None else str(band.found.path),
+        "labels": None if made is None else made.labels,
+        "passed_over": list(band.found.passed_over),
+    }
+
+
+def _about(band: InForce) -> list[str]:
+    """Where the band came from, in sentences."""
+    lines = []
+    made = band.found.calibration
+    if made is not None:
+        lines.append(
+            f"Calibrated on {made.labels} labelled pairs, {made.made}, for {made.model}: "
+            f"{band.found.path}"
+        )
+        for act, each in band.chosen.items():
+            asks = sorted(made.languages.keys() - each.languages)
+            held = getattr(band.policy, f"{act}_languages") is not None
+            if held:
+                acts = ", ".join(sorted(each.languages)) or "none"
+                lines.append(
+                    f"Languages it may {act} in: {acts}; asks in: {', '.join(asks)}, others"
+                )
+    lines += [f"Not used: {reason}" for reason in band.found.passed_over]
+    return lines
 
 
 def _shown(value: Any) -> str:

@@ -1,12 +1,15 @@
-"""The commands `review list`, `review accept`, `review reject`."""
+"""The commands `review list`, `review accept`, `review reject`, `review export`."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from consolidate.cli.common import Agent, Db, Json, context, utc_now
+from consolidate.cli.errors import complain
 from consolidate.cli.render import say, write_json
 from consolidate.types import Review, ReviewState
 
@@ -97,6 +100,35 @@ def reject(ids: _Ids, db: Db = None, agent: Agent = None, as_json: Json = False)
         say(f"Rejected {review.id}: both stay, and the same is not proposed again.")
     for receipt in receipts:
         say(f"Take it back with: consolidate undo {receipt.run}")
+
+
+@app.command()
+def export(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to, or - for the terminal.")],
+    db: Db = None,
+    agent: Agent = None,
+) -> None:
+    """Write what was accepted and rejected as labelled pairs, for calibrate.
+
+    A rejected one counts as compatible: both facts stay.
+    """
+    from consolidate.calibration.labels import exported
+    from consolidate.cli.decisions import facts_of
+
+    ctx = context(db, agent, False)
+    if file != "-":
+        ctx.spare(Path(file))
+    with ctx.reading() as store:
+        reviews = store.reviews(agent=ctx.agent, state=None)
+        lines, gone = exported(reviews, facts_of(store, [r.decision for r in reviews]))
+    content = "".join(line + "\n" for line in lines)
+    if file == "-":
+        sys.stdout.write(content)
+    else:
+        Path(file).write_text(content, encoding="utf-8")
+        say(f"{len(lines)} labels written to {file}")
+    if gone:
+        complain(f"{gone} decided reviews are left out: a fact of theirs is gone")
 
 
 def _found(store: Store, ids: list[str]) -> list[Review]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from consolidate.judge.recency import moment, order, stated
@@ -36,6 +36,7 @@ from consolidate.stages.ordering import (
     takers_first,
 )
 from consolidate.stages.outcome import RETIRED_REPEAT, absorb
+from consolidate.stages.policy import Policy
 from consolidate.stages.views import View, ends
 from consolidate.stages.wording import Wording
 from consolidate.types import (
@@ -53,17 +54,6 @@ from consolidate.types import (
 __all__ = ["Policy", "decide", "decision_id"]
 
 _SAME = (Relation.EQUIVALENT, Relation.LEFT_ENTAILS_RIGHT, Relation.RIGHT_ENTAILS_LEFT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Policy:
-    """How sure the judge must be, each 0 to 1, and what it may do at all."""
-
-    merge: float
-    supersede: float
-    review: float
-    may_merge: bool = True
-    may_supersede: bool = True
 
 
 def decision_id(kind: DecisionKind, subject: Fact, object_: Fact, relation: str = "") -> str:
@@ -316,8 +306,8 @@ class _Decider:
     def _merge(self, absorbed: Fact, survivor: Fact, found: Assessment | None, reason: str) -> None:
         if pair_of(absorbed, survivor) in self.settled:
             return
-        if not self.policy.may_merge:
-            self._review(absorbed, survivor, found, DecisionKind.MERGE, "merging-is-off")
+        if why := self._held_back(DecisionKind.MERGE, found):
+            self._review(absorbed, survivor, found, DecisionKind.MERGE, why)
             return
         self.merged[absorbed.id] = survivor.id
         self.facts[survivor.id] = absorb(self.facts[survivor.id], absorbed, reason)
@@ -391,8 +381,8 @@ class _Decider:
             successors[earlier.id].append((later, found, clock))
 
     def _retire(self, loser: Fact, winner: Fact, found: Assessment, clock: str) -> None:
-        if not self.policy.may_supersede:
-            self._review(loser, winner, found, DecisionKind.SUPERSEDE, "superseding-is-off")
+        if why := self._held_back(DecisionKind.SUPERSEDE, found):
+            self._review(loser, winner, found, DecisionKind.SUPERSEDE, why)
             return
         correction = found.subtype == "correction"
         ends = loser.valid_from if correction else None
@@ -444,6 +434,10 @@ class _Decider:
         surely = self.policy.supersede if contradicts else self.policy.merge
         return found.confidence >= (surely if found.review_only else self.policy.review)
 
+    def _held_back(self, kind: DecisionKind, found: Assessment | None) -> str:
+        texts = (self.facts[found.left].text, self.facts[found.right].text) if found else ("", "")
+        return self.policy.held_back(kind, found, texts)
+
     def _is_sure(self, found: Assessment, *relations: Relation) -> bool:
         contradicts = found.relation is Relation.CONTRADICTS
         needed = self.policy.supersede if contradicts else self.policy.merge
@@ -485,7 +479,7 @@ class _Decider:
             right=found.right,
             rule=self.rules.get(pair, "same-text"),
             relation=found.relation,
-            confidence=found.confidence,
+            confidence=self.policy.likelihood(found),
             forward=verdict.forward if verdict else None,
             backward=verdict.backward if verdict else None,
             because=found.because,

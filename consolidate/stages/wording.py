@@ -16,6 +16,8 @@ _WHY_ASKED: Final = {
     "unsure-contradiction": "the two may contradict each other, but not surely enough to act",
     "unsure-duplicate": "the two may say the same, but not surely enough to merge",
     "immutable": "the two contradict each other about something that cannot change",
+    "not-calibrated": "no labels tell how often this judge is wrong, so it only proposes",
+    "language-not-proven": "the judge is not proven in this language, so it only proposes",
     "merging-is-off": "merging is switched off",
     "superseding-is-off": "superseding is switched off",
 }

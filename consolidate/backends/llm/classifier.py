@@ -58,8 +58,8 @@ class LlmClassifier:
     """See `consolidate.protocols.ContradictionClassifier`.
 
     The scores are made from labels: the chosen class gets `CONFIDENCE` (0.8), the two others half
-    of the rest. They are not probabilities and not calibrated; 0.8 is below the thresholds of the
-    profiles `careful` and `balanced`, so a language model's word alone leads to a review there.
+    of the rest. They are not probabilities and not calibrated, so a language model only proposes,
+    until labels of the user's own have calibrated it or thresholds are set.
 
     Asked twice, a model may answer differently. The store keeps the first usable verdict of a
     pair under `identity`, so a memory is judged once and plans stay the same.
