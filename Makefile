@@ -68,6 +68,7 @@ models: ## Say how the model files are made
 	@echo "  $(WORKSHOP)/bin/python -m models.export --help         torch to ONNX"
 	@echo "  $(WORKSHOP)/bin/python -m models.quantize --help       8-bit weights"
 	@echo "  $(WORKSHOP)/bin/python -m models.verify --help         compare with torch"
+	@echo "  $(BIN)/python -m eval.calibrate              thresholds for the new files"
 	@echo
 	@echo "The cards beside the files name the sources that training starts from."
 

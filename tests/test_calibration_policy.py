@@ -115,19 +115,18 @@ def test_rates_choose_the_thresholds_and_given_thresholds_win(judge: Judge) -> N
     given = in_force(Settings(supersede_threshold=0.7), judge)
     assert given.policy.supersede == 0.7
     assert given.policy.supersede_languages is None
-    assert given.policy.merge_languages == {"en"}
+    assert given.policy.merge_languages == frozenset({"en"})
     assert given.origins["supersede"] == "the settings"
 
 
 def test_the_profile_is_a_preset_of_the_rates(judge: Judge) -> None:
-    wrong = [0.55] * 40 + [0.7] * 10 + [0.9]
+    wrong = [0.55] * 20 + [0.7] * 10 + [0.9]
     keep(calibration(judge.identity, labels=plain(wrong=wrong)), judge.folder / FILE_NAME)
     found = [
-        policy_for(Settings(profile=profile), judge).supersede  # type: ignore[arg-type]  # a loop
+        policy_for(Settings(profile=profile), judge).supersede
         for profile in ("careful", "balanced", "eager")
     ]
-    assert found == [0.705, 0.705, 0.5] or found == sorted(found, reverse=True)
-    assert found[0] > found[2]
+    assert found == [0.705, 0.555, 0.5]
 
 
 def test_without_calibration_it_only_proposes(judge: Judge, store: Store) -> None:

@@ -99,7 +99,7 @@ class OnnxClassifier:
     @property
     def folder(self) -> Path:
         """Where the files lie, and their calibration if they have one."""
-        return self._files.folder
+        return self.files.folder
 
     @property
     def shares_runs(self) -> bool:

@@ -161,7 +161,7 @@ def _draw(made: Calibration, chosen: Mapping[Act, Chosen], review: float) -> Non
     from consolidate.calibration.record import ACTS
 
     heading("The band")
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (act, f"{each.threshold:.3f}", f"{each.caught:.0%}", each.sentence)
         for act, each in chosen.items()
     ]

@@ -32,8 +32,9 @@ _SMALL: Final[dict[str, frozenset[str]]] = {
     "de": frozenset(
         "der die das den dem des ein eine einen einem einer ist sind war waren hat haben hatte "
         "wird werden wurde nicht kein keine und oder aber auch noch nur schon mit von vom zu zum "
-        "zur im in am an auf aus bei für nach seit bis über unter ich du er sie es wir ihr mein meine "
-        "sein seine unser unsere sich als wie wenn dass jetzt nun mehr immer statt jeden um".split()
+        "zur im in am an auf aus bei für nach seit bis über unter ich du er sie es wir ihr mein "
+        "meine sein seine unser unsere sich als wie wenn dass jetzt nun mehr immer statt jeden "
+        "um".split()
     ),
     "fr": frozenset(
         "le la les l un une des du de d au aux est sont était a ont avait sera ne pas plus et ou "
