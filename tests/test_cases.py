@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases.bench import BAND
 from cases.book import BOOK, Miss, Test, told_as
 from cases.checks import CHECKS, Bench
 from cases.told import play
@@ -27,8 +28,8 @@ IDS = """
     P143 P145 P146 P148 P149
 """.split()
 
-SETTINGS = Settings()
-"""The bundled models and the default thresholds."""
+SETTINGS = Settings(**BAND)  # type: ignore[arg-type]  # thresholds, all of them
+"""The bundled models."""
 
 
 @pytest.fixture(scope="session")

@@ -61,12 +61,15 @@ def settings(
     rows = [(key, _shown(value), origins[key]) for key, value in chosen.values().items()]
     draw(table(["setting", "value", "from"], rows))
     heading("What follows from them")
-    why = {f"{act}_threshold": text for act, text in band.origins.items()} if band else {}
-    rows = [(key, str(value), why.get(key, "")) for key, value in effective.items()]
-    draw(table(["what", "value", "why"], rows, grow="why"))
     if band is None:
+        draw(table(["what", "value"], effective.items()))
         say(f"The thresholds can't be told: {trouble}")
         return
+    plain = {key: value for key, value in effective.items() if not key.endswith("_threshold")}
+    draw(table(["what", "value"], plain.items()))
+    heading("How sure the judge must be")
+    numbers = [(act, getattr(band.policy, act), why) for act, why in band.origins.items()]
+    draw(table(["to", "from", "why"], numbers, grow="why"))
     for line in _about(band):
         say(line)
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from consolidate.backends import Backends
+from consolidate.calibration.policy import policy_for
 from consolidate.protocols import ContradictionClassifier
 from consolidate.settings import Settings
 from consolidate.stages.classify import classify
@@ -36,7 +37,7 @@ from consolidate.types import (
     Verdict,
 )
 
-__all__ = ["Judgement", "judge", "policy_of"]
+__all__ = ["Judgement", "judge"]
 
 _ROUNDS: Final = 6
 _UNSURE: Final = frozenset({"unsure-duplicate", "unsure-contradiction"})
@@ -54,17 +55,6 @@ class Judgement:
     book: Book
     dismissed: frozenset[str] = frozenset()
     """Ids of reviews among the decisions that a language model has answered: both facts hold."""
-
-
-def policy_of(settings: Settings) -> Policy:
-    """The thresholds of the settings."""
-    return Policy(
-        merge=settings.merge_at,
-        supersede=settings.supersede_at,
-        review=settings.review_at,
-        may_merge=settings.merge,
-        may_supersede=settings.supersede,
-    )
 
 
 def judge(
@@ -113,7 +103,7 @@ def judge(
         return decide(
             facts, uniques, [pairs[key] for key in sorted(pairs)], verdicts, judged,
             settled=snapshot.settled, linked=snapshot.linked, heirs=snapshot.heirs,
-            policy=policy_of(settings), now=now,
+            policy=policy_for(settings, backends.classifier), now=now,
         )  # fmt: skip
 
     decisions, due = decided()  # repeats word for word need no model
@@ -155,7 +145,7 @@ def judge(
         ]
         if asked:
             advice = _advice(store, adviser, asked, facts, book)
-            judged |= _agreed(judged, advice, policy_of(settings))
+            judged |= _agreed(judged, advice, policy_for(settings, backends.classifier))
             decisions, due = decided()
             dismissed = frozenset(
                 d.id

@@ -21,19 +21,20 @@ import numpy as np
 import numpy.typing as npt
 
 from consolidate.bookkeeping import plan_of
+from consolidate.calibration.policy import policy_for
 from consolidate.errors import InputError, StalePlanError
 from consolidate.judge.reading import scheduled
 from consolidate.memory.base import MemoryPart
 from consolidate.memory.batch import Batch, Case, Meanwhile, fact_of, natural, refused, with_words
 from consolidate.memory.extraction import Claim, extract_claims
-from consolidate.memory.judging import Judgement, judge, policy_of
+from consolidate.memory.judging import Judgement, judge
 from consolidate.memory.near import by_meaning, by_words, names_of
 from consolidate.memory.outcomes import outcome_of
 from consolidate.memory.records import LeftOut, Remembered, RememberedFact, StoredMemory
 from consolidate.serialise import digest
 from consolidate.stages.apply import apply_plan, review_id
 from consolidate.stages.collapse import collapse
-from consolidate.stages.decide import decide
+from consolidate.stages.decide import Policy, decide
 from consolidate.stages.embed import embed
 from consolidate.stages.entities import entities
 from consolidate.stages.reviewing import reject_review
@@ -329,8 +330,12 @@ class RememberPart(MemoryPart):
             case.judgement.book,
             self.backends,
             self.settings,
+            self._policy(),
             now,
         )
+
+    def _policy(self) -> Policy:
+        return policy_for(self.settings, self.backends.classifier)
 
     def _only_repeats(self, fresh: Sequence[Fact], now: datetime) -> Case:
         """Decide about verbatim repeats alone: no model, so it may be done under the write lock."""
@@ -340,7 +345,7 @@ class RememberPart(MemoryPart):
         decisions, due = decide(
             facts, collapse(tuple(facts.values())), (), {}, {},
             settled=around.settled, linked=around.linked, heirs=around.heirs,
-            policy=policy_of(self.settings), now=now,
+            policy=self._policy(), now=now,
         )  # fmt: skip
         mine = {fact.id for fact in fresh}
         decisions = tuple(d for d in decisions if not mine.isdisjoint((d.subject, d.object)))

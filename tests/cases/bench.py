@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,12 +19,20 @@ from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import Fact, NewFact, Relation
 
-__all__ = ["CHECKS", "NOW", "Bench", "check", "day", "said"]
+__all__ = ["BAND", "CHECKS", "NOW", "Bench", "check", "day", "said"]
 
 NOW: Final = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 CHECKS: Final[dict[str, Callable[[Bench], None]]] = {}
 """Name to check, as `cases.toml` names them."""
+
+BAND: Final[Mapping[str, float]] = {
+    "merge_threshold": 0.9,
+    "supersede_threshold": 0.88,
+    "review_threshold": 0.6,
+}
+"""Thresholds of the cases. What the judge makes of a case is asked, not which band its calibration
+has led to: the answers must not change with every new model file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +58,7 @@ class Bench:
     def run(self, store: Store, backends: Backends | None = None, **settings: Any) -> Outcome:
         """Consolidate at `NOW`, with lexical stand-ins for the models unless others are given."""
         chosen = backends or fake_backends()
-        return pipeline.run(store, chosen, Settings(**settings), now=NOW)
+        return pipeline.run(store, chosen, Settings(**{**BAND, **settings}), now=NOW)
 
     def filled(self, facts: Sequence[NewFact], path: str | Path = ":memory:") -> Store:
         """A store with these facts."""
