@@ -586,6 +586,8 @@ def test_every_command_offers_json_agent_and_db(cli: Cli) -> None:
     # Model files belong to the machine, not to a store.
     less: dict[tuple[str, ...], set[str]]
     less = {("models", name): {"--json"} for name in ("fetch", "verify", "remove", "path")}
+    # It speaks JSON alone, and which agent is meant stands in each call.
+    less[("serve",)] = {"--db"}
     less |= {("agents",): {"--json", "--db"}, ("audit",): {"--json", "--agent"}}
     for path, options in found.items():
         assert less.get(path, {"--json", "--agent", "--db"}) <= options, path

@@ -107,6 +107,7 @@ def export(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Where to, or - for the terminal.")],
     db: Db = None,
     agent: Agent = None,
+    as_json: Json = False,
 ) -> None:
     """Write what was accepted and rejected as labelled pairs, for calibrate.
 
@@ -115,7 +116,7 @@ def export(
     from consolidate.calibration.labels import exported
     from consolidate.cli.decisions import facts_of
 
-    ctx = context(db, agent, False)
+    ctx = context(db, agent, as_json)
     if file != "-":
         ctx.spare(Path(file))
     with ctx.reading() as store:
@@ -126,7 +127,10 @@ def export(
         sys.stdout.write(content)
     else:
         Path(file).write_text(content, encoding="utf-8")
-        say(f"{len(lines)} labels written to {file}")
+        if as_json:
+            write_json({"labels": len(lines), "left_out": gone, "file": file})
+        else:
+            say(f"{len(lines)} labels written to {file}")
     if gone:
         complain(f"{gone} decided reviews are left out: a fact of theirs is gone")
 
