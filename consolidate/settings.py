@@ -301,6 +301,7 @@ def resolve(
     problems: list[str] = []
     layers = [
         *_file_layers(env, folder if folder is not None else Path(), problems),
+        _hippo_layer(env, problems),
         _environment_layer(env, problems),
         _layer(assigned or {}, lambda key: f"--set {key}", _spoken, problems),
         _layer(cli or {}, lambda key: f"--{key.replace('_', '-')}", _spoken, problems),
@@ -342,6 +343,12 @@ def _file_layer(path: Path, problems: list[str]) -> _Layer:
     if isinstance(db := table.get("db"), str) and db != ":memory:":
         table["db"] = str(path.parent / Path(db).expanduser())
     return _layer(table, lambda key: str(path), _typed, problems)
+
+
+def _hippo_layer(env: Mapping[str, str], problems: list[str]) -> _Layer:
+    """What was set for hippo still says where the memory is, unless our own variable does."""
+    given = {"db": env["HIPPO_DB"]} if env.get("HIPPO_DB") else {}
+    return _layer(given, lambda key: "HIPPO_DB", _spoken, problems)
 
 
 def _environment_layer(env: Mapping[str, str], problems: list[str]) -> _Layer:

@@ -167,3 +167,21 @@ def test_a_server_killed_during_a_run_leaves_the_store_whole(tmp_path: Path) -> 
         process.wait(timeout=60)
     with Store.open(database) as store:
         assert store.check() == []
+
+
+def test_variables_of_hippo_are_read_with_a_note(tmp_path: Path) -> None:
+    env = environment(tmp_path, HIPPO_TRANSPORT="http", HIPPO_PORT="0")
+    process = subprocess.Popen(
+        command(tmp_path / "m.db"),
+        env=env,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert process.stderr is not None
+    with process:
+        assert "HIPPO_TRANSPORT" in process.stderr.readline()
+        assert "listening at " in process.stderr.readline()
+        process.terminate()

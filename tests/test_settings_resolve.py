@@ -178,3 +178,10 @@ def test_the_digest_covers_what_decides_and_nothing_else() -> None:
 def test_settings_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Settings().agent = "x"  # type: ignore[misc]  # that is the point
+
+
+def test_what_was_set_for_hippo_says_where_the_memory_is_unless_ours_does(tmp_path: Path) -> None:
+    found = resolve(environ={"HIPPO_DB": "old.db"}, folder=tmp_path)
+    assert (str(found.settings.db), found.origins["db"]) == ("old.db", "HIPPO_DB")
+    both = {"HIPPO_DB": "old.db", "CONSOLIDATE_DB": "new.db"}
+    assert str(resolve(environ=both, folder=tmp_path).settings.db) == "new.db"

@@ -18,13 +18,28 @@ Transport = Literal["stdio", "http"]
 
 def serve(
     transport: Annotated[
-        str, typer.Option("--transport", metavar="stdio|http", help="How clients reach it.")
+        str,
+        typer.Option(
+            "--transport",
+            metavar="stdio|http",
+            envvar="HIPPO_TRANSPORT",
+            show_envvar=False,
+            help="How clients reach it.",
+        ),
     ] = "stdio",
     host: Annotated[
         str, typer.Option("--host", help="For http: where to listen. Elsewhere needs a token.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="For http; 0 takes a free one.")
+        int,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            envvar="HIPPO_PORT",
+            show_envvar=False,
+            help="For http; 0 takes a free one.",
+        ),
     ] = 8765,
     only: Annotated[
         str | None,
@@ -54,6 +69,13 @@ def serve(
     quiet_logging()
     with ctx.store(create=True):
         pass  # a file that can't be used is told of now, not at the first call
+    hippo = sorted(name for name in os.environ if name.startswith("HIPPO_"))
+    if hippo:
+        typer.echo(
+            f"note: {', '.join(hippo)} set; HIPPO_DB, HIPPO_TRANSPORT and HIPPO_PORT are read "
+            "where nothing of ours says otherwise, the others are not needed",
+            err=True,
+        )
     memories = Memories(ctx.path, ctx.settings, only)
     server = make_server(memories)
     try:
