@@ -27,6 +27,30 @@ class WalkPart(Part):
         )
         return [(int(entity), str(fact)) for entity, fact in rows]
 
+    def ties_of(self, agent: str, fact_id: str) -> list[tuple[str, str, str]]:
+        """What a fact of an agent is tied to in history: (from, to, how), sorted.
+
+        `superseded_by` and `merged_into` lead from the earlier fact to the later one; a link from
+        its left side to its right.
+        """
+        rows = self._db.query(
+            "SELECT id, superseded_by, 'superseded_by' FROM facts "
+            "WHERE agent = ?1 AND superseded_by IS NOT NULL AND (id = ?2 OR superseded_by = ?2) "
+            "UNION SELECT id, merged_into, 'merged_into' FROM facts "
+            "WHERE agent = ?1 AND merged_into IS NOT NULL AND (id = ?2 OR merged_into = ?2) "
+            "UNION SELECT left_fact, right_fact, relation FROM links "
+            "WHERE agent = ?1 AND (left_fact = ?2 OR right_fact = ?2) ORDER BY 1, 2, 3",
+            (agent, fact_id),
+        )
+        return [(str(start), str(end), str(how)) for start, end, how in rows]
+
+    def entities_of_fact(self, fact_id: str) -> list[int]:
+        """Numbers of the entities that a fact names, sorted."""
+        rows = self._db.query(
+            "SELECT entity FROM entity_facts WHERE fact = ? ORDER BY entity", (fact_id,)
+        )
+        return [int(row[0]) for row in rows]
+
     def entity_labels(self, agent: str) -> dict[int, tuple[str, str, str]]:
         """Key, name and type of an agent's entities, by number."""
         rows = self._db.query(
