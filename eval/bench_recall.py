@@ -5,6 +5,8 @@ them, so that a hundred thousand facts need no model. What an embedder takes for
 out. Each recall is compared with one plain scan by numpy of the same vectors for the ten nearest,
 in the same run: the share carries over to other machines, milliseconds don't. Beside the time on
 the clock stands that of the processor, which a busy machine changes less.
+
+Beside speed stands what is found: questions to the demo memory, with the bundled embedder.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import Fact, NewFact
 from eval.generate import generate
+from eval.questions import QUESTIONS, ask
 from eval.record import RESULTS, files_digest, heading, write_result
 from eval.tables import table
 
@@ -206,21 +209,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m eval.bench_recall", description="Measure recall."
     )
     parser.add_argument("--sizes", default="10000,100000", metavar="N,N,...", help="facts")
+    parser.add_argument("--embedder", default="onnx:minilm", metavar="BACKEND:MODEL")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER")
     chosen = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    settings = Settings(embedder=chosen.embedder)
     result = heading(
         "recall",
-        settings=Settings(),
-        models={"embedder": Given.identity},
-        data={"eval/generate.py": files_digest([Path(__file__).parent / "generate.py"])},
+        settings=settings,
+        models=Backends.load(settings).identities,
+        data={
+            "eval/generate.py": files_digest([Path(__file__).parent / "generate.py"]),
+            "recall/demo.jsonl": files_digest([QUESTIONS]),
+        },
     )
     result["load_before"] = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     result["sizes"] = []
     for size in (int(part) for part in chosen.sizes.split(",")):
         log.info("%d facts ...", size)
         result["sizes"].append(measure(size, queries=chosen.queries))
+    result["answers"] = ask(settings)
     path = write_result(chosen.out, "recall.json", result)
     print("\n".join([*_lines(result), "", f"written to {path}"]))
     return 0
@@ -250,7 +259,25 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     ]
     columns = ("facts", "p50 ms", "p95 ms", "scan p50", "share", "cpu ms", "cpu share",
                "after a write", "first", "same %")  # fmt: skip
-    return [*lines, "", *table(columns, rows)]
+    answers = result["answers"]
+    found = [
+        (
+            name,
+            f"{100 * scores['first']:.0f}",
+            f"{100 * scores['first_three']:.0f}",
+            f"{scores['mrr']:.3f}",
+        )
+        for name, scores in answers.items()
+        if name != "questions"
+    ]
+    asked = f"{answers['questions']} questions to the demo memory"
+    return [
+        *lines,
+        "",
+        *table(columns, rows),
+        "",
+        *table((asked, "first %", "first three %", "MRR"), found),
+    ]
 
 
 if __name__ == "__main__":

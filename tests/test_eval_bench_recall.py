@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from eval.bench_recall import clustered, main, measure
+from eval.questions import QUESTIONS, ranks
+from eval.record import read_jsonl
 
 
 def test_vectors_are_of_unit_length_in_clusters_and_the_same_for_a_seed() -> None:
@@ -31,7 +33,27 @@ def test_the_nearest_are_those_of_an_exact_search() -> None:
 def test_the_result_is_written_and_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--sizes", "80,120", "--queries", "4", "--out", str(tmp_path)]) == 0
+    assert (
+        main(["--sizes", "80,120", "--queries", "4", "--embedder", "fake", "--out", str(tmp_path)])
+        == 0
+    )
     written = json.loads((tmp_path / "recall.json").read_text(encoding="utf-8"))
     assert [entry["facts"] for entry in written["sizes"]] == [80, 120]
     assert "share" in capsys.readouterr().out
+    for way in ("recall", "relevance_alone", "words", "vectors"):
+        scores = written["answers"][way]
+        assert 0 < scores["first"] <= scores["first_three"] <= 1
+        assert scores["first"] <= scores["mrr"] <= 1
+
+
+def test_every_answer_of_the_questions_is_a_fact_of_the_demo() -> None:
+    demo = Path(__file__).parents[1] / "consolidate" / "data" / "demo_facts.jsonl"
+    known = {json.loads(line)["id"] for line in demo.read_text(encoding="utf-8").splitlines()}
+    questions = list(read_jsonl(QUESTIONS))
+    assert len({row["question"] for row in questions}) == len(questions) == 50
+    assert all(row["answers"] and known.issuperset(row["answers"]) for row in questions)
+
+
+def test_the_rank_is_that_of_the_first_right_answer() -> None:
+    questions = [{"answers": ["a", "b"]}, {"answers": ["c"]}]
+    assert ranks(questions, [["x", "b", "a"], ["x"]]) == [2, None]

@@ -11,6 +11,7 @@ from consolidate.memory.fusion import (
     coverage,
     fuse,
     interleave,
+    is_grammar,
     keep,
     likeness,
     rarities,
@@ -78,7 +79,8 @@ def test_what_is_best_by_one_way_stays_in(order: list[int], limit: int, firsts: 
 @given(WORDS, st.integers(0, 1000))
 def test_rare_words_come_first_and_the_rarest_always(words: dict[str, int], work: int) -> None:
     chosen, spent = affordable(words, work)
-    there = {word: count for word, count in words.items() if count}
+    telling = {word: count for word, count in words.items() if not is_grammar(word)}
+    there = {word: count for word, count in (telling or words).items() if count}
     assert bool(chosen) == bool(there)
     assert spent == sum(words[word] for word in chosen)
     assert spent <= work or len(chosen) == 1
@@ -105,6 +107,17 @@ def test_a_rare_word_covers_more_than_a_common_one() -> None:
 def test_words_of_asking_that_stand_nowhere_weigh_little() -> None:
     weights = rarities({"what": 0, "does": 0, "billing": 3, "port": 5}, facts=1000)
     assert coverage(weights, "Billing uses port 8080.") > 0.8
+
+
+def test_a_word_that_stands_nowhere_leaves_a_query_uncovered() -> None:
+    weights = rarities({"deploy": 0, "day": 4}, facts=200)
+    assert coverage(weights, "His last day.") < 0.5
+
+
+def test_words_of_grammar_are_looked_for_only_where_there_are_no_others() -> None:
+    assert affordable({"does": 3, "she": 5, "ski": 2}, 100)[0] == ["ski"]
+    assert affordable({"does": 3, "she": 5, "ski": 0}, 100)[0] == []
+    assert affordable({"she": 5, "does": 3}, 100)[0] == ["does", "she"]
 
 
 def test_tokens_are_those_of_the_text_index() -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "coverage",
     "fuse",
     "interleave",
+    "is_grammar",
     "keep",
     "likeness",
     "rarities",
@@ -23,9 +24,37 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
 
-_UNKNOWN: Final = 1.0
-"""Weight of a word that stands in no fact, mostly a word of asking. Nothing can match it, so it
-must not weigh like a rare name."""
+_OF_GRAMMAR: Final = 1.0
+"""Weight of a word of grammar, at most: in a small memory it may be as rare as a name."""
+
+_GRAMMAR: Final = frozenset(
+    """
+a about after all also am an and any are as at be been before being both but by can could did do
+does doing done for from get gets got had has have having he her hers him his how i if in into is
+it its just let like long many may me mine more most much must my no nor not now of off on once one
+only or other our ours out over own please say she should so some such tell than that the their
+theirs them then there these they this those to too under until up upon us use user used very was
+we were what when where which while who whom whose why will with would you your yours
+
+aber als am an auch auf aus bei bin bis da das dass dein dem den der des die dies diese dieser du
+ein eine einem einen einer er es euch für haben hat hatte ich ihm ihn ihr im in ist ja kann mein
+mich mir mit nach nicht noch nur ob oder sein seine sich sie sind so über um und uns unser von vor
+wann war warum was welche welcher welches wem wen wer wie wir wird wo wohin zu zum zur
+
+au aux avec ce ces cette comment dans de des du elle en est et eux il ils je la le les leur lui ma
+mais mes mon ne nous ou où par pas pour pourquoi quand que quel quelle qui sa se ses son sont sur ta
+te tes toi ton tu un une vos votre vous
+
+al como con cual cuál cuando cuándo de del dónde donde el ella ellos en es esta este está la las lo
+los más mi mis no nos para pero por qué que quien quién se ser si sin son su sus tiene tu un una y
+yo
+
+alla che chi come con cosa dei del della di dove e gli ha hai ho il io la le lo loro ma mi mia mio
+nel non per perché più quale quando quanto quello questa questo se si sono suo sua ti tra tu un una
+""".split()
+)
+"""Words of asking and joining, in five languages. Leaving out one too many costs little: they are
+left out only where a query has other words."""
 
 
 def fuse(rankings: Sequence[Sequence[_Item]], *, k: int = 60) -> dict[_Item, float]:
@@ -63,7 +92,8 @@ def affordable(words: Mapping[str, int], work: int) -> tuple[list[str], int]:
     """The words of a query that are worth looking for, rarest first.
 
     Ranking costs for each match, and a word of nearly every fact says little. So rare words are
-    taken first, and common ones as long as they fit in; the rarest is always taken.
+    taken first, and common ones as long as they fit in; the rarest is always taken. Words of
+    grammar are taken only where the query has no others: what it asks for may be nowhere.
 
     Args:
         words: Each with the number of facts it stands in; those in none are left out.
@@ -74,9 +104,9 @@ def affordable(words: Mapping[str, int], work: int) -> tuple[list[str], int]:
     """
     chosen: list[str] = []
     spent = 0
-    for word, count in sorted(words.items(), key=lambda item: item[1]):
-        if not count:
-            continue
+    telling = {word: count for word, count in words.items() if not is_grammar(word)}
+    there = ((word, count) for word, count in (telling or words).items() if count)
+    for word, count in sorted(there, key=lambda item: item[1]):
         if chosen and spent + count > work:
             break
         chosen.append(word)
@@ -94,8 +124,16 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(plain)
 
 
+def is_grammar(word: str) -> bool:
+    """Whether a word is one of asking and joining, which says nothing of what is meant."""
+    return word.casefold() in _GRAMMAR
+
+
 def rarities(words: Mapping[str, int], *, facts: int) -> dict[str, float]:
     """What each word of a query says: the more, the fewer facts it stands in.
+
+    A word that stands nowhere says as much as one that stands in one fact: what it asks for is not
+    there, and a text with the other words only does not cover the query.
 
     Args:
         words: The query's words as `tokens` gives them, each with the number of facts it
@@ -103,9 +141,12 @@ def rarities(words: Mapping[str, int], *, facts: int) -> dict[str, float]:
         facts: How many facts there are.
 
     Returns:
-        `ln(1 + facts / count)` for each word.
+        `ln(1 + facts / count)` for each word, for words of grammar at most 1.
     """
-    return {word: math.log1p(facts / count) if count else _UNKNOWN for word, count in words.items()}
+    return {
+        word: min(math.log1p(facts / max(1, count)), _OF_GRAMMAR if is_grammar(word) else math.inf)
+        for word, count in words.items()
+    }
 
 
 def coverage(weights: Mapping[str, float], text: str) -> float:

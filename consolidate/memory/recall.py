@@ -27,6 +27,7 @@ from consolidate.memory.fusion import (
     coverage,
     fuse,
     interleave,
+    is_grammar,
     keep,
     likeness,
     rarities,
@@ -35,7 +36,7 @@ from consolidate.memory.fusion import (
 from consolidate.memory.records import Recalled
 from consolidate.memory.strength import Decay
 from consolidate.protocols import embed_queries
-from consolidate.store.search import query_words
+from consolidate.store.search import literal_pieces, query_words
 from consolidate.store.validation import check_name
 from consolidate.times import parse_time
 
@@ -320,7 +321,7 @@ class RecallPart(MemoryPart):
         work = _WORK if asked.vector is not None else _WORK_WITHOUT_VECTORS
         chosen, matches = affordable(rarity, work)
         if not chosen:
-            numbers = store.match_pieces(asked.query, agent=self.agent, limit=4 * depth)
+            numbers = store.match_pieces(_pieces(asked), agent=self.agent, limit=4 * depth)
             return self._permitted(numbers, allowed)[:depth], counts, {}
         # Where even the rarest word is in nearly every fact, the newest facts have to do.
         newest = store.newest_number()
@@ -384,6 +385,21 @@ class RecallPart(MemoryPart):
                 more, later = self._uses.get(fact, (0, last))
                 self._uses[fact] = (count + more, max(last, later))
         return False
+
+
+def _pieces(asked: _Question) -> list[str]:
+    """What of a query is looked for letter by letter, where the index knows no word of it.
+
+    With vectors only what is no word: a part of another word ("eat" in "heat") is worth a look
+    only where there is nothing better.
+    """
+    return [
+        piece
+        for piece in literal_pieces(asked.query)
+        if not piece.isascii()
+        or not tokens(piece)
+        or (asked.vector is None and not is_grammar(piece))
+    ]
 
 
 def _check(query: str, kind: str | None, limit: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from consolidate.store.base import Part
 from consolidate.store.records import RecallRow
 from consolidate.store.rows import FACT_SQL, fact_from_row
-from consolidate.store.search import literal_pieces, match_words
+from consolidate.store.search import match_words
 from consolidate.times import format_time
 from consolidate.types import Fact
 
@@ -167,19 +167,18 @@ class RecallPart(Part):
         """The number of the fact that was added last, whosever it is; 0 if there is none."""
         return int(self._db.value("SELECT coalesce(max(number), 0) FROM facts"))
 
-    def match_pieces(self, query: str, *, agent: str, limit: int) -> list[int]:
-        """Numbers of an agent's facts that hold a piece of the query literally, newest first.
+    def match_pieces(self, pieces: Collection[str], *, agent: str, limit: int) -> list[int]:
+        """Numbers of an agent's facts that hold one of some pieces literally, newest first.
 
         For what the index has no words for: emoji, parts of words, scripts without spaces.
         """
-        pieces = literal_pieces(query)
         if not pieces:
             return []
         rows = self._db.query(
             "SELECT number FROM facts WHERE agent = ? AND EXISTS ("
             "SELECT 1 FROM json_each(?) AS piece WHERE instr(facts.text, piece.value)) "
             "ORDER BY number DESC LIMIT ?",
-            (agent, self._db.among(pieces), limit),
+            (agent, self._db.among(list(pieces)), limit),
         )
         return [row[0] for row in rows]
 
