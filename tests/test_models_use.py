@@ -240,6 +240,14 @@ def test_what_a_model_is_for_is_known_or_asked(cli: Cli) -> None:
     assert cli("models", "use", str(tiny), "--json").json["role"] == "classifier"
 
 
+def test_a_model_is_used_at_another_size_by_its_name(cli: Cli) -> None:
+    tiny = Path(__file__).parent / "data" / "tiny_encoder"
+    seen = cli("models", "use", f"{tiny}@16", "--look", "--json").json
+    assert seen["role"] == "embedder"
+    assert seen["line"] == f'embedder = "onnx:{tiny}@16"'
+    assert seen["identity"].endswith("/16")
+
+
 def test_the_doctor_sees_a_store_and_settings_that_differ(cli: Cli) -> None:
     cli("models", "use", "fake:32", "--as", "embedder")
     (check,) = [c for c in cli("doctor", "--json", code=1).json["checks"] if c["name"] == "vectors"]
