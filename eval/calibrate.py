@@ -188,7 +188,7 @@ def _counts(
 def reliability(sources: Sources, made: Calibration | None = None) -> dict[str, Any]:
     """How far confidences can be believed, before and after scaling.
 
-    With a calibration its lines are used as they are. Without one they are fitted anew for each
+    With a calibration its shares are used as they are. Without one they are fitted anew for each
     of ten folds on the nine others; a memory is never torn apart.
     """
     found = {}
@@ -197,7 +197,7 @@ def reliability(sources: Sources, made: Calibration | None = None) -> dict[str, 
         names = sorted({name for name, _ in every})
         np.random.default_rng(5).shuffle(names)
         fold = {name: number % FOLDS for number, name in enumerate(names)}
-        lines = [
+        fitted = [
             fit_reliability([item for name, item in every if fold[name] != number])
             for number in range(FOLDS)
         ]
@@ -208,7 +208,7 @@ def reliability(sources: Sources, made: Calibration | None = None) -> dict[str, 
         if made is not None:
             after = likelihoods(items, made.reliability)
         else:
-            after = np.array([likelihoods([i], lines[fold[name]])[0] for name, i in pairs])
+            after = np.array([likelihoods([i], fitted[fold[name]])[0] for name, i in pairs])
         raw, raw_bins = ece(before, right)
         error, bins = ece(after, right)
         found[source] = {
@@ -344,7 +344,6 @@ def _run(chosen: argparse.Namespace) -> dict[str, Any]:
         "account": account(made, sources),
         "by_language": _by_language(sources),
         "reliability": trust,
-        "lines": {name: list(line) for name, line in made.reliability.items()},
         "seconds": {"all": time.perf_counter() - began},
     }
 

@@ -17,6 +17,7 @@ from consolidate.calibration.curve import GRID, Curve, Scored
 from consolidate.calibration.measure import ece, fit_reliability, likelihoods, rightness
 from consolidate.calibration.record import ACTS, Calibration
 from consolidate.errors import InputError
+from consolidate.stages.policy import scaled
 
 confidences = st.floats(0.0, 1.0)
 scored_items = st.builds(
@@ -193,6 +194,29 @@ def test_scaling_mends_a_judge_that_is_too_sure() -> None:
     assert before == pytest.approx(0.45)
     assert after < 0.02
     assert sum(each["pairs"] for each in bins) == 400
+
+
+@given(st.lists(scored_items, min_size=20, max_size=200))
+def test_what_was_fitted_survives_as_json(items: list[Scored]) -> None:
+    made = calibration(pairs=items)
+    assert Calibration.from_json(made.to_json()) == made
+
+
+@pytest.mark.parametrize(
+    "steps", [[], [[0.5, 0.6], [0.4, 0.7]], [[0.5, 0.6], [0.6, 0.5]], [[0, 2]]]
+)
+def test_shares_that_can_not_be_are_refused(steps: list[list[float]]) -> None:
+    data = json.loads(calibration().to_json()) | {"reliability": {"merge": steps}}
+    with pytest.raises(InputError, match="no calibration"):
+        Calibration.from_json(json.dumps(data))
+
+
+def test_between_two_steps_the_share_lies_on_a_line() -> None:
+    steps = ((0.5, 0.2), (0.7, 0.6))
+    assert [scaled(c, steps) for c in (0.0, 0.5, 0.6, 0.7, 1.0)] == pytest.approx(
+        [0.2, 0.2, 0.4, 0.6, 0.6]
+    )
+    assert scaled(0.3, None) == 0.3
 
 
 def test_few_labels_leave_confidences_as_they_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -88,9 +89,9 @@ class Curve:
         the one chosen as it does for one named beforehand (fixed sequence testing, as in
         A. Angelopoulos et al., "Learn then test", 2021).
         """
-        kept = [step for step in range(len(GRID)) if self.bound(step) <= rate]
-        if kept:
-            return kept[0]
+        kept = bisect_left(range(len(GRID)), True, key=lambda step: self.bound(step) <= rate)
+        if kept < len(GRID):
+            return kept
         return next(step for step in range(len(GRID)) if self.wrong[step] == self.wrong[-1])
 
     def to_data(self) -> dict[str, Any]:

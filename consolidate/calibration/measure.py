@@ -10,18 +10,17 @@ import numpy.typing as npt
 
 from consolidate.calibration.curve import Act, Curve, Scored
 from consolidate.calibration.record import ACTS, Calibration
-from consolidate.stages.policy import scaled
+from consolidate.stages.policy import Steps, scaled
 
 __all__ = ["ece", "fit_reliability", "likelihoods", "made_of", "rightness"]
 
 FloatArray = npt.NDArray[np.float64]
-Line = tuple[float, float]
 
 BINS: Final = 10
 _FEWEST: Final = 40
-"""Pairs below which a line is not fitted."""
-_RIDGE: Final = 1.0
-"""How strongly the line is held to the identity, in pairs; few labels should not bend it far."""
+"""Labels of one kind below which confidences are left as they are."""
+_GROUP: Final = 20
+"""Labels that a share is taken over, at least."""
 
 
 def made_of(
@@ -82,46 +81,48 @@ def kind(item: Scored) -> str:
     return "" if item.found == "compatible" else "merge"
 
 
-def fit_reliability(items: Sequence[Scored]) -> dict[str, Line]:
-    """A line for each kind of finding, from log odds of confidence to log odds of being right.
+def fit_reliability(items: Sequence[Scored]) -> dict[str, Steps]:
+    """How often each kind of finding was right, by confidence; never falling as that grows.
 
-    Logistic regression by Newton's method, with targets as J. Platt ("Probabilistic outputs for
-    support vector machines", 1999) smooths them, held to the identity.
+    Isotonic regression by pooling neighbours that are out of order (M. Ayer et al., "An empirical
+    distribution function for sampling with incomplete information", 1955; B. Zadrozny and
+    C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates",
+    2002), over groups of labels and with shares smoothed, so that none is 0 or 1.
     """
-    lines = {}
+    fitted = {}
     for name in ("", "merge", "supersede"):
-        own = [item for item in items if kind(item) == name]
+        own = sorted((item.sure, rightness(item)) for item in items if kind(item) == name)
         if len(own) >= _FEWEST:
-            lines[name] = _fit(
-                np.array([item.sure for item in own]), np.array([rightness(i) for i in own])
-            )
-    return lines
+            fitted[name] = _isotonic(own)
+    return fitted
 
 
-def _fit(confidence: FloatArray, right: npt.NDArray[np.bool_]) -> Line:
-    odds = np.clip(confidence, 1e-6, 1 - 1e-6)
-    x = np.stack([np.log(odds / (1 - odds)), np.ones(len(odds))], axis=1)
-    hits = int(right.sum())
-    y = np.where(right, (hits + 1) / (hits + 2), 1 / (len(right) - hits + 2))
-    start = np.array([1.0, 0.0])
-    line = start.copy()
-    for _ in range(200):
-        p = 1 / (1 + np.exp(-(x @ line)))
-        slope = x.T @ (p - y) + _RIDGE * (line - start)
-        curve = (x * (p * (1 - p))[:, None]).T @ x + _RIDGE * np.eye(2)
-        step = np.linalg.solve(curve, slope)
-        size = float(np.abs(step).max())
-        line -= step / max(1.0, size)  # no leaps: where all are right, Newton would overshoot
-        if size < 1e-9:
-            break
-    # Rounded, so that the same labels give the same file on any machine; and never falling: the
-    # surer the judge, the likelier it is right.
-    return max(round(float(line[0]), 4), 0.0), round(float(line[1]), 4)
+def _isotonic(pairs: Sequence[tuple[float, bool]]) -> Steps:
+    pools: list[list[tuple[float, bool]]] = []
+    for start in range(0, len(pairs) - _GROUP + 1, _GROUP):
+        end = start + _GROUP
+        # What is left over joins the last group
+        pools.append(list(pairs[start : end if end + _GROUP <= len(pairs) else None]))
+        while len(pools) > 1 and (
+            _share(pools[-2]) >= _share(pools[-1]) or pools[-2][-1][0] == pools[-1][0][0]
+        ):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    steps: list[tuple[float, float]] = []
+    for pool in pools:
+        # Rounded, so that the same labels give the same file on any machine
+        middle = round(sum(sure for sure, _ in pool) / len(pool), 4)
+        if not steps or middle > steps[-1][0]:
+            steps.append((middle, round(_share(pool), 4)))
+    return tuple(steps)
 
 
-def likelihoods(items: Sequence[Scored], lines: Mapping[str, Line]) -> FloatArray:
-    """How likely each finding is right, by lines fitted on other pairs."""
-    return np.array([scaled(item.sure, lines.get(kind(item))) for item in items])
+def _share(pool: Sequence[tuple[float, bool]]) -> float:
+    return (sum(right for _, right in pool) + 1) / (len(pool) + 2)
+
+
+def likelihoods(items: Sequence[Scored], fitted: Mapping[str, Steps]) -> FloatArray:
+    """How likely each finding is right, by what was fitted on other pairs."""
+    return np.array([scaled(item.sure, fitted.get(kind(item))) for item in items])
 
 
 def ece(confidence: FloatArray, right: npt.NDArray[np.bool_]) -> tuple[float, list[dict[str, Any]]]:

@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 
 from consolidate.calibration.curve import Act, Curve
 from consolidate.errors import InputError
+from consolidate.stages.policy import Steps
 
 __all__ = ["ACTS", "Calibration"]
 
@@ -32,7 +33,7 @@ class Calibration:
     """Curves over each source of labels. A bound must hold on each of them."""
     languages: Mapping[str, Curves]
     """Curves over the pairs of each class of `consolidate.judge.language`, sources together."""
-    reliability: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    reliability: Mapping[str, Steps] = field(default_factory=dict)
     """See `consolidate.stages.policy.Policy.reliability`."""
     data: Mapping[str, str] = field(default_factory=dict)
     """Name of each file of labels to its SHA-256."""
@@ -51,7 +52,10 @@ class Calibration:
                 "extractor": self.extractor,
                 "made": self.made,
                 "data": dict(sorted(self.data.items())),
-                "reliability": {k: list(v) for k, v in sorted(self.reliability.items())},
+                "reliability": {
+                    name: [list(step) for step in steps]
+                    for name, steps in sorted(self.reliability.items())
+                },
                 "sources": _to_data(self.sources),
                 "languages": _to_data(self.languages),
             }
@@ -78,7 +82,7 @@ class Calibration:
                 sources=sources,
                 languages=_from_data(data["languages"]),
                 reliability={
-                    _text(k): (float(v[0]), float(v[1])) for k, v in data["reliability"].items()
+                    _text(name): _steps(steps) for name, steps in data["reliability"].items()
                 },
                 data={_text(k): _text(v) for k, v in data["data"].items()},
             )
@@ -98,6 +102,17 @@ def _from_data(data: Mapping[str, Any]) -> dict[str, dict[Act, Curve]]:
         _text(name): {act: Curve.from_data(curves[act]) for act in ACTS}
         for name, curves in data.items()
     }
+
+
+def _steps(values: Any) -> Steps:
+    """Read steps; both numbers must be shares that grow, the first of them at each step."""
+    steps = tuple((float(x), float(y)) for x, y in values)
+    confidences, shares = [x for x, _ in steps], [y for _, y in steps]
+    if sorted(set(confidences)) != confidences or sorted(shares) != shares:
+        raise ValueError("shares must grow with the confidence")
+    if not steps or not all(0 <= value <= 1 for step in steps for value in step):
+        raise ValueError("confidences and shares must be from 0 to 1")
+    return steps
 
 
 def _text(value: Any) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from consolidate.judge.language import language_of_pair
 from consolidate.types import Assessment, DecisionKind, Relation
 
-__all__ = ["Policy", "kind_of", "scaled"]
+__all__ = ["Policy", "Steps", "kind_of", "scaled"]
+
+Steps = Sequence[tuple[float, float]]
+"""Confidences in ascending order, each with the share that was right there; it never falls."""
 
 
 def kind_of(relation: Relation) -> str:
@@ -36,9 +39,9 @@ class Policy:
     """Classes of `consolidate.judge.language` in which it may merge; elsewhere it proposes. None
     is all."""
     supersede_languages: frozenset[str] | None = None
-    reliability: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """For `merge`, `supersede` and the empty text (compatible): slope and offset that turn the
-    log odds of a confidence into those of being right."""
+    reliability: Mapping[str, Steps] = field(default_factory=dict)
+    """For `merge`, `supersede` and the empty text (compatible): how often what was found with a
+    confidence was right."""
 
     def held_back(
         self, kind: DecisionKind, found: Assessment | None, texts: tuple[str, str]
@@ -63,11 +66,7 @@ class Policy:
         return ""
 
     def likelihood(self, found: Assessment) -> float:
-        """How likely what was found is right, 0 to 1; the judge's own word where nobody measured.
-
-        Logistic scaling of one score: J. Platt, "Probabilistic outputs for support vector
-        machines", 1999.
-        """
+        """How likely what was found is right; the judge's own word where nobody measured."""
         return scaled(found.confidence, self.reliability.get(kind_of(found.relation)))
 
     def values(self) -> dict[str, Any]:
@@ -86,15 +85,21 @@ class Policy:
             "supersede_proven": self.proven_supersede,
             "merge_languages": listed(self.merge_languages),
             "supersede_languages": listed(self.supersede_languages),
-            "reliability": {name: list(pair) for name, pair in sorted(self.reliability.items())},
+            "reliability": {
+                name: [list(step) for step in steps]
+                for name, steps in sorted(self.reliability.items())
+            },
         }
 
 
-def scaled(confidence: float, line: tuple[float, float] | None) -> float:
-    """A confidence with its log odds moved along a line; None leaves it."""
-    if line is None:
+def scaled(confidence: float, steps: Steps | None) -> float:
+    """What a confidence was worth: on the line from one step to the next; None leaves it."""
+    if not steps:
         return confidence
-    edge = 1e-6  # log odds of 0 and 1 are infinite
-    odds = min(max(confidence, edge), 1 - edge)
-    slope, offset = line
-    return 1 / (1 + math.exp(-(slope * math.log(odds / (1 - odds)) + offset)))
+    place = bisect_right(steps, confidence, key=lambda step: step[0])
+    if place == 0:
+        return steps[0][1]
+    if place == len(steps):
+        return steps[-1][1]
+    (x, low), (y, high) = steps[place - 1], steps[place]
+    return low + (high - low) * (confidence - x) / (y - x)
