@@ -17,6 +17,7 @@ from consolidate.cli import (
     exchange,
     facts,
     forget,
+    graph,
     inspect,
     listing,
     models,
@@ -82,6 +83,7 @@ app.command()(runs.run)
 app.command()(runs.undo)
 app.add_typer(review.app, name="review")
 app.add_typer(entity.app, name="entity")
+app.command()(graph.graph)
 app.command()(calibrate.calibrate)
 app.command()(facts.history)
 app.command()(runs.report)

@@ -19,7 +19,7 @@ from consolidate.exchange.columns import parse_map
 from consolidate.exchange.findings import Audit
 from consolidate.exchange.records import ImportReport, Options, Parsed
 
-__all__ = ["audit_file", "export_file", "import_file"]
+__all__ = ["audit_file", "check_target", "export_file", "import_file", "write_whole"]
 
 _FOLDER_OF = (".md", ".markdown")
 _FOUND = 20  # of each kind
@@ -177,8 +177,8 @@ def export_file(
         sys.stdout.buffer.flush()
         return
     ctx.spare(Path(file))
-    _check(file)
-    _write(Path(file), lines)
+    check_target(file)
+    write_whole(Path(file), lines)
     if as_json:
         write_json({"file": file, "rows": len(lines) - 1})
     else:
@@ -271,7 +271,8 @@ def _read(path: Path) -> bytes:
     return whole_file(path) if data.startswith(SQLITE) else data
 
 
-def _check(file: str) -> None:
+def check_target(file: str) -> None:
+    """Refuse a name that no file can be written to."""
     path = Path(file)
     if path.is_dir():
         raise InputError(f"{file!r} is a folder; name a file")
@@ -279,8 +280,8 @@ def _check(file: str) -> None:
         raise InputError(f"can't write {file!r}: there is no folder {str(path.parent)!r}")
 
 
-def _write(path: Path, lines: list[str]) -> None:
-    """Write beside the target first, so that a failure leaves an older export whole."""
+def write_whole(path: Path, lines: list[str]) -> None:
+    """Write lines beside the target first, so that a failure leaves an older file whole."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:  # it names the file beside, of which nobody has heard

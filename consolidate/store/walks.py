@@ -17,12 +17,13 @@ class WalkPart(Part):
             others = int(self._db.value("PRAGMA data_version"))
         return others, self._db.rows_written()
 
-    def entity_fact_links(self, agent: str) -> list[tuple[int, str]]:
-        """Which live facts name which entities, sorted; retired facts lead nowhere."""
+    def entity_fact_links(self, agent: str, *, history: bool = False) -> list[tuple[int, str]]:
+        """Which facts name which entities, sorted; live ones only, unless `history`."""
+        only = "" if history else f" AND {LIVE_SQL}"
         rows = self._db.query(
             "SELECT entity_facts.entity, facts.id FROM entity_facts "  # noqa: S608
             "JOIN facts ON facts.id = entity_facts.fact "
-            f"WHERE facts.agent = ? AND {LIVE_SQL} ORDER BY entity_facts.entity, facts.id",
+            f"WHERE facts.agent = ?{only} ORDER BY entity_facts.entity, facts.id",
             (agent,),
         )
         return [(int(entity), str(fact)) for entity, fact in rows]
