@@ -64,7 +64,7 @@ def memory_examples(rows: Iterable[dict[str, Any]]) -> list[Example]:
         "contradicts": (CONTRADICTION, CONTRADICTION),
         "compatible": (NEUTRAL, NEUTRAL),
     }
-    examples = []
+    examples: list[Example] = []
     for row in rows:
         forward, backward = directed[row["relation"]]
         first = None if forward != backward else len(examples) // 2 % 2
