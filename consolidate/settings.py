@@ -99,13 +99,13 @@ class Settings:
     """As `merge_threshold`."""
     review_threshold: float | None = None
     """Ask from this confidence on."""
-    neighbours: int = 4
+    neighbours: int = 8
     """Nearest neighbours that each fact is compared with."""
-    similarity_floor: float = 0.35
+    similarity_floor: float = 0.2
     """Neighbours less similar than this (cosine) are not compared."""
     hub_size: int = 24
     """An entity with more facts than this is not compared all with all."""
-    pairs_per_fact: int = 6
+    pairs_per_fact: int = 8
     """Pairs that one fact takes part in, at most, per rule that would make many."""
     pair_budget: int = 0
     """Pairs that one run judges at most; the next run goes on there. 0 is no limit."""
