@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from consolidate.judge.layers import Layers
 from consolidate.judge.opposites import OPPOSITE_STATES, antonym
-from consolidate.judge.reading import USER, Reading
+from consolidate.judge.reading import USER, Reading, fold, word_set
 from consolidate.judge.recency import order
 from consolidate.judge.slots import cardinality
+from consolidate.judge.statements import Statement, statements_of
 from consolidate.judge.steps import differ_by_one, is_planned, matches, missing, raised
 from consolidate.judge.values import Value
+from consolidate.names import name_key
 from consolidate.types import Assessment, Relation
 
 __all__ = ["PairBase", "Same"]
 
 RAISE_FROM: Final = 0.2
 """Probability of contradiction that the classifier must give before words raise it."""
+NAMELESS_FROM: Final = 0.5
+"""The same, where the values of a slot are no names: "a nurse" may be "a carer" too."""
 
 Same = Callable[[str, str], bool]
 """Whether two name keys are one entity (aliases resolved)."""
@@ -66,6 +71,15 @@ class PairBase:
         supported = contradiction >= RAISE_FROM
         if self.left.frame == self.right.frame:
             return self._same_frame(found, supported)
+        if self.layers.slots and (clash := self._clash(contradiction)) is not None:
+            a, b = clash
+            return raised(
+                found,
+                Relation.CONTRADICTS,
+                "same-slot",
+                f"both give the {a.predicate} of {a.subject}, which holds one value: "
+                f"{a.object} and {b.object}",
+            )
         if (
             supported
             and not (self.only_left or self.only_right)
@@ -105,6 +119,33 @@ class PairBase:
             "values-differ",
             f"the same words with another value: {a.amount} and {b.amount}",
         )
+
+    def _clash(self, contradiction: float) -> tuple[Statement, Statement] | None:
+        """Two statements that give another value each to one slot, if there are such."""
+        for a, b in product(
+            statements_of(self.left.fact.text), statements_of(self.right.fact.text)
+        ):
+            if (
+                a.predicate == b.predicate
+                and self.slots.get(a.predicate, a.cardinality) == "one"
+                and self._one_thing(a.subject, b.subject)
+                and contradiction >= (RAISE_FROM if a.is_name and b.is_name else NAMELESS_FROM)
+                and self._other_value(a, b)
+            ):
+                return a, b
+        return None
+
+    def _one_thing(self, a: str, b: str) -> bool:
+        x, y = name_key(a), name_key(b)
+        return x == y or self.same_name(x, y)
+
+    def _other_value(self, a: Statement, b: Statement) -> bool:
+        """Whether the values are two, and not one said more or less exactly."""
+        x, y = word_set(a.head), word_set(b.head)
+        if x <= self.right.words or y <= self.left.words or self._one_thing(a.head, b.head):
+            return False
+        short, long = sorted((fold(a.head), fold(b.head)), key=len)
+        return not (len(short) <= 4 and long.startswith(short[:1]) and set(short) <= set(long))
 
     def _in_subject(self, value: Value) -> bool:
         """A number among the first two words names the thing ("Ticket 260 was closed")."""
