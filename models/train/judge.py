@@ -61,8 +61,13 @@ def train(
     batch: int,
     seed: int,
     smoothing: float,
+    bf16: bool = False,
 ) -> None:
-    """Run AdamW with linear warm-up (6 %) and decay over `examples`."""
+    """Run AdamW with linear warm-up (6 %) and decay over `examples`.
+
+    With `bf16` matrix products are in bfloat16: twice as fast where the processor has AVX512-BF16,
+    twenty times slower where it has not.
+    """
     rng = random.Random(seed)  # noqa: S311 - for shuffling
     torch.manual_seed(seed)
     encoded = tokenizer(
@@ -95,7 +100,9 @@ def train(
             inputs = tokenizer.pad(
                 {key: [encoded[key][i] for i in part] for key in encoded}, return_tensors="pt"
             )
-            loss = loss_of(model(**inputs).logits, labels[part])
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
+                logits = model(**inputs).logits
+            loss = loss_of(logits.float(), labels[part])
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
@@ -211,6 +218,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bf16", action="store_true", help="where the processor has AVX512-BF16")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     torch.set_num_threads(args.threads)
@@ -236,6 +244,7 @@ def main() -> None:
             batch=args.batch,
             seed=args.seed,
             smoothing=0.05,
+            bf16=args.bf16,
         )
         model.save_pretrained(args.out / "stage1")
         tokenizer.save_pretrained(args.out / "stage1")
@@ -258,6 +267,7 @@ def main() -> None:
             batch=args.batch,
             seed=args.seed + 1,
             smoothing=0.05,
+            bf16=args.bf16,
         )
         log.info("temperature %.2f", set_temperature(model, tokenizer, SETS / "dev"))
         model.save_pretrained(args.out / "stage2")

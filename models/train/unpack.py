@@ -1,10 +1,10 @@
 """Turns a bundled judge back into a torch checkpoint, to train it further.
 
-    python -m models.train.unpack models/weights/consolidate_weights/judge --base MODEL_DIR --out DIR
+    python -m models.train.unpack JUDGE_DIR --base MODEL_DIR --out DIR
 
 The 8-bit weights become floats again; what quantising rounded away (less than one part in a
-hundred of a block's largest weight) is soon learnt back. `--base` is a folder of the MiniLM encoder: its
-configuration and tokenizer are copied. Needs the workshop environment.
+hundred of a block's largest weight) is soon learnt back. `--base` is a folder of the MiniLM
+encoder: its configuration and tokenizer are copied. Needs the workshop environment.
 """
 
 from __future__ import annotations
