@@ -15,6 +15,9 @@ from typing import Final, Literal
 __all__ = ["ATTRIBUTES", "MANY_NOUNS", "Attribute", "Cardinality"]
 
 Cardinality = Literal["one", "many"]
+Values = Literal["name", "nested", "any"]
+"""What the values are: names, of which two are two values; names of which one may lie in the other
+or stand beside it (Trastevere and Rome); or descriptions too ("nurse")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +36,25 @@ class Attribute:
     """The same with the value first: "Y maintains X"."""
     fixed: bool = False
     """It cannot change: of two values one is wrong, and recency does not tell which."""
+    values: Values = "name"
 
 
 def _one(
-    cue: str = "", *nouns: str, verbs: str = "", inverse: str = "", fixed: bool = False
+    cue: str = "",
+    *nouns: str,
+    verbs: str = "",
+    inverse: str = "",
+    fixed: bool = False,
+    values: Values = "name",
 ) -> Attribute:
     return Attribute(
-        cardinality="one", cue=cue, nouns=nouns, verbs=verbs, inverse=inverse, fixed=fixed
+        cardinality="one",
+        cue=cue,
+        nouns=nouns,
+        verbs=verbs,
+        inverse=inverse,
+        fixed=fixed,
+        values=values,
     )
 
 
@@ -56,8 +71,7 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         "home address",
         verbs=r"lives?(?: alone)? (?:in|at)|(?:is|am|are) living (?:in|at)|resides? (?:in|at)|"
               r"(?:has |have )?(?:moved|relocated) (?:back )?to|wohnt in|lebt in|vive (?:a|in|en)|"
-              r"abita (?:a|in)|habite (?:à|en|au)|vit à",
-    ),
+              r"abita (?:a|in)|habite (?:à|en|au)|vit à", values="nested"),
     "employer": _one(
         r"\b(works? (?:at|for|as)|working (?:at|for|as)|employer|job:|notice|"
         r"employed (?:at|by)|joined|job at|resigned|(?:new|first) job|hired)\b",
@@ -71,9 +85,9 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"works? as|working as|job:)\b",
         "job title", "title", "role", "job", "occupation", "profession", "position",
         verbs=r"works? as|(?:is|am) (?:working|employed) as|(?:holds|has) the (?:position|post) of",
-    ),
+        values="any"),
     "car": _one(r"\b(drives? an?|(?:family |new |our |my )car|car:)\b", "car",
-                verbs=r"drives? an?"),
+                verbs=r"drives? an?", values="any"),
     "partner": _one(
         r"\b(husband|wife|partner|boyfriend|girlfriend|spouse|fianc[ée]e?)\b",
         "husband", "wife", "partner", "spouse", "boyfriend", "girlfriend", "fiancé", "fiancée",
@@ -82,7 +96,7 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "doctor": _one(r"\b(doctor|GP|dentist|physiotherapist|paediatrician|vet)\b"),
     "school": _one(r"\b(school|kindergarten|daycare|nursery|class teacher)\b", "school",
                    "kindergarten", "daycare", "university",
-                   verbs=r"(?:goes to|attends|is enrolled at|studies at)"),
+                   verbs=r"(?:goes to|attends|is enrolled at|studies at)", values="nested"),
     "commute": _one(r"\b(commutes?|commuting|to work by|cycles to)\b"),
     "age": _one(r"\b(years old|age:?|turned \d+)\b", "age"),
     "name": _one(r"\b(name is|is called|named)\b", "name", "full name", "surname", "nickname",
@@ -90,8 +104,8 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "marital-status": _one(r"\b(married|divorced|single|engaged|widowed)\b", "marital status"),
     "birthday": _one(r"\b(birthday|born (?:on|in))\b", "birthday", "date of birth", fixed=True),
     "birthplace": _one("", "birthplace", "place of birth", verbs=r"(?:was|were) born in",
-                       fixed=True),
-    "death": _one("", "place of death", verbs=r"died in", fixed=True),
+                       fixed=True, values="nested"),
+    "death": _one("", "place of death", verbs=r"died in", fixed=True, values="nested"),
     "native-language": _one("", "native language", "mother tongue", "first language"),
     "religion": _one("", "religion", "faith", verbs=r"is affiliated with the"),
     "phone": _one(r"\b(phone|mobile) (?:number|is)\b", "phone number", "mobile number", "phone",
@@ -103,17 +117,18 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "manager": _one("", "manager", "boss", "supervisor", "line manager",
                     verbs=r"reports to|(?:is|are) (?:managed|supervised) by"),
     "club": _one("", "club", verbs=r"plays for"),
-    "position-played": _one("", "playing position", verbs=r"plays (?:in the position of|as)"),
+    "position-played": _one("", "playing position", verbs=r"plays (?:in the position of|as)",
+    values="any"),
     "label": _one("", "record label", verbs=r"is signed to|is represented by record label"),
     # Organisations, places, works
     "headquarters": _one(
         "", "headquarters", "head office",
         verbs=r"(?:has its headquarters|is headquartered|is based|(?:has|have) moved its "
-              r"headquarters) (?:in|to|at)",
-    ),
+              r"headquarters) (?:in|to|at)", values="nested"),
     "capital": _one("", "capital", "capital city"),
     "continent": _one("", "continent",
-                      verbs=r"(?:is located in|belongs to|is in) the continent of"),
+                      verbs=r"(?:is located in|belongs to|is in) the continent of",
+                      values="nested"),
     "leader": _one("", "leader", "head", "lead", "team lead", "tech lead", "project lead",
                    "project manager", "chair", "chairperson", "chairman", "president",
                    "managing director", "director",
@@ -132,11 +147,11 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "author": _one("", "author", verbs=r"was written by"),
     "original-language": _one("", "original language",
                               verbs=r"was (?:originally )?written in the"),
-    "country-of-origin": _one("", "country of origin", verbs=r"was created in"),
+    "country-of-origin": _one("", "country of origin", verbs=r"was created in", values="nested"),
     "broadcaster": _one("", "broadcaster", "original broadcaster",
                         verbs=r"was originally (?:aired|broadcast) on"),
     "founded-in": _one("", "founding year", verbs=r"was (?:founded|established|formed) in",
-                       fixed=True),
+                       fixed=True, values="nested"),
     "manufacturer": _one("", "manufacturer", "maker",
                          verbs=r"is (?:produced|made|manufactured|built) by"),
     "developer": _one("", "developer", verbs=r"(?:was|is) developed by"),
@@ -157,7 +172,7 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
                  verbs=r"(?:runs|listens|is served|is exposed|serves|answers|is) on (?:TCP |UDP )?"
                        r"port"),
     "host": _one("", "host", "hosting", "hosting provider", "cloud provider",
-                 verbs=r"runs at|is (?:now )?hosted (?:on|at|by|in|with)"),
+                 verbs=r"runs at|is (?:now )?hosted (?:on|at|by|in|with)", values="nested"),
     "version": _one(r"\b(version|runs? on \w+ ?v?\d|upgraded?|v\d+\.\d+)\b", "version"),
     "owner": _one(
         r"\b(own(?:er|ed by)|maintain(?:er|ed by)|lead(?:er)? (?:of|is)|is responsible for)\b",
@@ -166,7 +181,8 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         inverse=r"(?:now )?maintains|is (?:now )?responsible for",
     ),
     "implementation-language": _one("", "implementation language",
-                                    verbs=r"(?:is|are) (?:now )?(?:written|implemented) in"),
+                                    verbs=r"(?:is|are) (?:now )?(?:written|implemented) in",
+                                    values="nested"),
     "deadline": _one(r"\b(deadline|due (?:on|by|date)?|release date|launch(?:es)? on)\b",
                      "deadline", "due date", "release date", "launch date",
                      verbs=r"(?:is|are) (?:now )?due (?:on|by)|launches on|ships on"),

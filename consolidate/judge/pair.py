@@ -71,7 +71,7 @@ class PairBase:
         supported = contradiction >= RAISE_FROM
         if self.left.frame == self.right.frame:
             return self._same_frame(found, supported)
-        if self.layers.slots and (clash := self._clash(contradiction)) is not None:
+        if self.layers.slots and (clash := self._clash(found, contradiction)) is not None:
             a, b = clash
             return raised(
                 found,
@@ -120,8 +120,14 @@ class PairBase:
             f"the same words with another value: {a.amount} and {b.amount}",
         )
 
-    def _clash(self, contradiction: float) -> tuple[Statement, Statement] | None:
-        """Two statements that give another value each to one slot, if there are such."""
+    def _clash(self, found: Assessment, contradiction: float) -> tuple[Statement, Statement] | None:
+        """Two statements that give another value each to one slot, if there are such.
+
+        Where values are names that don't lie in each other, that is enough, unless the classifier
+        finds that one text follows from the other (another language, another name).
+        """
+        if found.relation not in (Relation.COMPATIBLE, Relation.CONTRADICTS):
+            return None
         for a, b in product(
             statements_of(self.left.fact.text), statements_of(self.right.fact.text)
         ):
@@ -129,11 +135,20 @@ class PairBase:
                 a.predicate == b.predicate
                 and self.slots.get(a.predicate, a.cardinality) == "one"
                 and self._one_thing(a.subject, b.subject)
-                and contradiction >= (RAISE_FROM if a.is_name and b.is_name else NAMELESS_FROM)
+                and contradiction >= self._needed(a, b)
                 and self._other_value(a, b)
             ):
                 return a, b
         return None
+
+    @staticmethod
+    def _needed(a: Statement, b: Statement) -> float:
+        """Probability of contradiction that the classifier must give for a clash."""
+        if a.values == "any":
+            return 0.0
+        if not (a.is_name and b.is_name):
+            return NAMELESS_FROM
+        return RAISE_FROM if a.values == "nested" or not a.named else 0.0
 
     def _one_thing(self, a: str, b: str) -> bool:
         x, y = name_key(a), name_key(b)

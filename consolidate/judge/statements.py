@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from consolidate.judge.attributes import ATTRIBUTES, MANY_NOUNS, Cardinality
+from consolidate.judge.attributes import ATTRIBUTES, MANY_NOUNS, Cardinality, Values
 
 __all__ = ["PRINCIPAL", "Statement", "statements_of"]
 
@@ -37,6 +37,7 @@ class Statement:
     """Of an attribute that cannot change."""
     named: bool = True
     """The predicate is one of the table, not a noun that stands for itself."""
+    values: Values = "name"
     whole: bool = True
     """The object was the rest of its sentence; nothing was cut off."""
 
@@ -211,11 +212,11 @@ def _statement(text: str, start: int, end: int) -> Statement | None:
 
 def _of_noun(match: re.Match[str], start: int) -> Statement | None:
     noun = _FILLER.sub("", match["r"]).strip()
-    if not noun or _NOT_NOW.search(noun) or _NOT_NOW.search(match["s"] if _has(match, "s") else ""):
-        return None
     key = noun.casefold().replace("favorite", "favourite")
     if key in _NOUNS:
         return _made(match, _NOUNS[key], start, named=True)
+    if not key or _NOT_NOW.search(key):
+        return None
     if key.split()[-1] in MANY_NOUNS or key.endswith("s"):
         return None
     if not key.startswith("favourite") and not _OPENS_NAME.match(match["o"]):
@@ -252,6 +253,7 @@ def _made(match: re.Match[str], predicate: str, start: int, *, named: bool) -> S
         subject_span=(start + subject_span[0], start + subject_span[1]),
         object_span=(start + begin, start + begin + len(value)),
         fixed=attribute is not None and attribute.fixed,
+        values=attribute.values if attribute else "name",
         named=named,
         whole=whole,
     )
