@@ -372,6 +372,9 @@ def test_what_was_undone_is_left_alone_until_asked_for(memory: Make) -> None:
     again = it.run(include_undone=True)
     assert brief(again.plan) == decided
     assert it.all()["acme-1"].status is FactStatus.SUPERSEDED
+    # Done again it is settled no more than what was never undone: only the open review is
+    assert it.store.snapshot("default").settled == {("ada-1", "ada-2")}
+    assert it.run().nothing_new
 
 
 def test_an_undone_chain_does_not_come_back_with_a_link_left_out(memory: Make) -> None:

@@ -115,14 +115,21 @@ class SnapshotPart(Part):
     def _undone(self, agent: str) -> list[tuple[str, str]]:
         """Pairs that a person has taken back.
 
-        Facts that one undone plan merged or retired into each other, directly or over others,
-        belong together: what was undone for A, B and C must not come back as A and C.
+        A pair that a later run decided about again (`include_undone`) is not among them. Facts that
+        one undone plan merged or retired into each other, directly or over others, belong together:
+        what was undone for A, B and C must not come back as A and C.
         """
         rows = self._db.query(
             "SELECT runs.plan, decisions.subject, decisions.object, "
             "json_extract(decisions.body, '$.kind') "
             "FROM decisions JOIN runs ON runs.plan = decisions.plan "
-            "WHERE runs.agent = ? AND runs.state = 'undone'",
+            "WHERE runs.agent = ? AND runs.state = 'undone' "
+            # What a later run was told to decide anew, and did, is open again
+            "AND NOT EXISTS (SELECT 1 FROM decisions AS again "
+            "JOIN runs AS later ON later.plan = again.plan "
+            "WHERE later.state = 'applied' AND later.number > runs.number "
+            "AND (again.subject, again.object) IN ((decisions.subject, decisions.object), "
+            "(decisions.object, decisions.subject)))",
             (agent,),
         )
         joined: dict[str, list[tuple[str, str]]] = defaultdict(list)
