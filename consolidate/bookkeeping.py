@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from consolidate.backends import Backends
+from consolidate.graph.edges import triples_of
 from consolidate.serialise import digest, to_data
 from consolidate.settings import Settings, values_digest
 from consolidate.stages.policy import Policy
@@ -168,4 +169,4 @@ def save_entities(
             for member in (doubt.fact, *repeats.get(doubt.fact, ()))
         ),
     )
-    return store.save_entities(snapshot.agent, everywhere, found)
+    return store.save_entities(snapshot.agent, everywhere, found, triples_of(snapshot.facts))

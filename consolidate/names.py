@@ -29,7 +29,10 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["bearer_key", "entity_key", "name_key", "name_of_key", "same_name"]
+__all__ = ["USER", "bearer_key", "entity_key", "name_key", "name_of_key", "same_name"]
+
+USER: Final = "the user"
+"""Key of the agent's principal: facts without another subject are about this one."""
 
 # Typographic forms of ' " and - that NFKC leaves alone.
 _PLAIN: Final = str.maketrans(

@@ -20,6 +20,7 @@ __all__ = [
     "DecisionKind",
     "DeclaredEntity",
     "Doubt",
+    "Edge",
     "EntityPin",
     "Evidence",
     "Fact",
@@ -40,6 +41,7 @@ __all__ = [
     "Scores",
     "Snapshot",
     "StageStats",
+    "Triple",
     "Unique",
     "Verdict",
 ]
@@ -204,6 +206,36 @@ class Mention:
     label: str
     score: float = 1.0
     """0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Triple:
+    """What a text states of something, not yet linked to entities."""
+
+    subject: tuple[int, int] | None
+    """Start and end of what it is about, in code points; None is the user."""
+    predicate: str
+    object: tuple[int, int]
+    """Start and end of the value."""
+    value: str
+    """The value as it is written there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """What a fact states of an entity: subject, predicate, object."""
+
+    source: int
+    """Number of the entity."""
+    predicate: str
+    value: str
+    """The object as it is written."""
+    target: int | None
+    """The entity that it names; None for another value, such as a number."""
+    fact: str
+    """Id of the fact. The edge holds as long as the fact does."""
+    live: bool
+    """Whether the fact is neither superseded nor merged nor forgotten."""
 
 
 @dataclass(frozen=True, kw_only=True)

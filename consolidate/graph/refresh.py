@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from consolidate.graph.edges import triples_of
 from consolidate.graph.resolve import resolve
 from consolidate.protocols import EntityExtractor
 from consolidate.stages.entities import entities
@@ -49,7 +50,9 @@ def refresh(store: Store, agent: str, *, extractor: EntityExtractor | None = Non
         facts = tuple(fact for fact in facts if fact.id in seen)
     names = resolve(snapshot, facts, found, _vectors(store, facts))
     groups = group(facts, found, names, hub_size=_HUB)
-    return store.save_entities(agent, groups, {fact.id: found.get(fact.id, ()) for fact in facts})
+    return store.save_entities(
+        agent, groups, {fact.id: found.get(fact.id, ()) for fact in facts}, triples_of(facts)
+    )
 
 
 def _vectors(store: Store, facts: Sequence[Fact]) -> npt.NDArray[np.float32] | None:

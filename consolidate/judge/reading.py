@@ -18,7 +18,7 @@ from consolidate.judge.modality import Modality, modality_of
 from consolidate.judge.recency import stated
 from consolidate.judge.slots import attributes_of
 from consolidate.judge.values import Value, find_values
-from consolidate.names import name_key
+from consolidate.names import USER, name_key
 from consolidate.types import Fact, Mention
 
 __all__ = [
@@ -31,9 +31,6 @@ __all__ = [
     "subject_of",
     "word_set",
 ]
-
-USER: Final = "the user"
-"""Key of the group of facts without another subject: the agent's principal."""
 
 _USER_LEAD: Final = re.compile(
     r"(?:the )?user(?:['’]s)?\b|i(?:['’](?:m|ve|d|ll))?\b|my\b|me\b|we(?:['’](?:re|ve|d|ll))?\b|"

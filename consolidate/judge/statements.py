@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import Final
 
 from consolidate.judge.attributes import ATTRIBUTES, MANY_NOUNS, Cardinality, Values
+from consolidate.names import USER
 
 __all__ = ["PRINCIPAL", "Statement", "statements_of"]
 
-PRINCIPAL: Final = "the user"
+PRINCIPAL: Final = USER
 """Subject of what is said in the first person, of the user, or without a subject."""
 
 

@@ -11,9 +11,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from consolidate.names import name_key
+from consolidate.names import USER, name_key
 from consolidate.serialise import canonical
 from consolidate.store.caches import chunks
+from consolidate.store.edges import EdgePart, edge_rows
 from consolidate.store.entity_names import NamePart
 from consolidate.store.records import Entity
 from consolidate.store.rows import (
@@ -24,20 +25,24 @@ from consolidate.store.rows import (
 )
 from consolidate.store.validation import check_alias, check_name
 from consolidate.times import format_time
-from consolidate.types import Alias, DeclaredEntity, EntityPin, Groups, Mention
+from consolidate.types import Alias, DeclaredEntity, EntityPin, Groups, Mention, Triple
 
 __all__ = ["EntityPart"]
 
 _MentionRow = tuple[str, int, int, str, str, float, int | None]
 
 
-class EntityPart(NamePart):
+class EntityPart(NamePart, EdgePart):
     """The store's methods for entities and aliases."""
 
     def save_entities(
-        self, agent: str, groups: Groups, mentions: Mapping[str, Sequence[Mention]]
+        self,
+        agent: str,
+        groups: Groups,
+        mentions: Mapping[str, Sequence[Mention]],
+        triples: Mapping[str, Sequence[Triple]] | None = None,
     ) -> int:
-        """Bring entities and mentions up to date for the facts given.
+        """Bring entities, mentions and edges up to date for the facts given.
 
         Facts that neither `groups` nor `mentions` names keep what they have; entities that no
         fact names any more go. Writes only what differs, in short transactions.
@@ -46,6 +51,7 @@ class EntityPart(NamePart):
             agent: Whose facts they are.
             groups: Entities, and which facts mention them.
             mentions: Fact id to what was found in its text.
+            triples: Fact id to what its text states; without them edges stay as they are.
 
         Returns:
             Rows written; 0 if all was so already.
@@ -114,6 +120,15 @@ class EntityPart(NamePart):
             found = [row for fact in chunk for row in sorted(wanted_mentions[fact], key=_place)]
             columns = "fact, start, stop, text, label, score, entity"
             written += self._replace("fact_mentions", columns, chunk, found)
+        places = {
+            fact: [(start, stop, entity) for _, start, stop, *_, entity in rows]
+            for fact, rows in wanted_mentions.items()
+        }
+        wanted_edges = {
+            fact: edge_rows(found, places.get(fact, ()), ids.get(USER))
+            for fact, found in (triples or {}).items()
+        }
+        written += self.save_edges(agent, wanted_edges)
         written += self._save_doubts(agent, groups, wanted_members.keys())
         written += self._drop_unnamed(agent)
         return written + self.refresh_names(agent)

@@ -49,6 +49,11 @@ _DERIVED = {
     "entity_doubts": (
         "SELECT agent, fact, name, candidates, reason FROM entity_doubts ORDER BY 1, 2, 3"
     ),
+    "edges": (
+        "SELECT edges.agent, source.key, predicate, target.key, value, fact FROM edges "
+        "JOIN entities AS source ON source.id = source "
+        "LEFT JOIN entities AS target ON target.id = target ORDER BY 1, 2, 3, 5, 6"
+    ),
     "entity_facts": (
         "SELECT entities.agent, entities.key, entity_facts.fact, role, confidence "
         "FROM entity_facts "

@@ -556,3 +556,24 @@ def blocks_and_forgetting(database: Database) -> None:
         ) WITHOUT ROWID""",
     ):
         database.write(statement)
+
+
+@migration(8)
+def edges(database: Database) -> None:
+    """What facts state, as edges between entities: derived, like entities and mentions."""
+    for statement in (
+        """CREATE TABLE edges (
+            number INTEGER PRIMARY KEY,
+            agent TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+            predicate TEXT NOT NULL CHECK (predicate <> ''),
+            target INTEGER REFERENCES entities (id) ON DELETE CASCADE,
+            value TEXT NOT NULL,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            UNIQUE (fact, source, predicate, value)
+        )""",
+        "CREATE INDEX edges_by_source ON edges (source)",
+        "CREATE INDEX edges_by_target ON edges (target)",
+        "CREATE INDEX edges_by_agent ON edges (agent)",
+    ):
+        database.write(statement)

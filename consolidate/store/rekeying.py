@@ -57,6 +57,9 @@ def _move(database: Database, old: int, new: int) -> None:
         database.write(f"UPDATE OR IGNORE {table} SET entity = ? WHERE entity = ?", (new, old))  # noqa: S608
         database.write(f"DELETE FROM {table} WHERE entity = ?", (old,))  # noqa: S608
     database.write("UPDATE fact_mentions SET entity = ? WHERE entity = ?", (new, old))
+    if database.one("SELECT 1 FROM sqlite_schema WHERE name = 'edges'"):  # since migration 8
+        for end in ("source", "target"):
+            database.write(f"UPDATE OR IGNORE edges SET {end} = ? WHERE {end} = ?", (new, old))  # noqa: S608
     database.write(
         "UPDATE entities SET type = (SELECT type FROM entities WHERE id = ?2) "
         "WHERE id = ?1 AND type = ''",
