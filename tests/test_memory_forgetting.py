@@ -115,6 +115,7 @@ def test_no_table_of_the_store_is_left_out() -> None:
         "pins",
         "entity_pins",
         "entity_doubts",
+        "edges",
     }
     cleaned = {
         "journal", "decisions", "reviews", "links", "entities", "entity_names", "vectors",
