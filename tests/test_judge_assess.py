@@ -177,8 +177,11 @@ def test_an_ambiguous_name_is_no_ground_to_retire() -> None:
 
 
 def test_an_alias_is_the_same_subject() -> None:
+    assert judged("Otto lives in Ghent", "Bob lives in Bonn").reason == "other-subject"
     pair = ("Robert lives in Ghent", "Bob lives in Bonn")
-    assert judged(*pair).reason == "other-subject"
+    found = judged(*pair)
+    assert (found.relation, found.review_only) == (CONTRADICTS, True)
+    assert "may be two" in found.because[-1]
     names = {"bob", "robert"}
     found = judged(*pair, same_name=lambda a, b: a == b or {a, b} == names)
     assert found.relation is CONTRADICTS

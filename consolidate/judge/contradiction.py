@@ -92,6 +92,8 @@ class ContradictionCheck(PairBase):
             found = ask(found, "nothing but the classifier says that they are about one thing")
         elif found.reason == "classifier" and self._same_amounts():
             found = ask(found, "but they give the same amounts")
+        if self.subjects_in_doubt():
+            found = ask(found, f"{self.left.subject} and {self.right.subject} may be two")
         if self.left.frame == self.right.frame and self.left.modality.event:
             found = ask(found, "they may tell of two events")
         if self._immutable():

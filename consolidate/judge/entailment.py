@@ -79,6 +79,8 @@ class Pair(ContradictionCheck):
     def _doubt_entailment(self, found: Assessment) -> Assessment:
         a, b = self.left.modality, self.right.modality
         doubts = []
+        if self.subjects_in_doubt():
+            doubts.append(f"{self.left.subject} and {self.right.subject} may be two")
         if found.relation is Relation.EQUIVALENT and self._unanchored():
             doubts.append("they have no word in common but names")
         if not self._covered(found.relation):

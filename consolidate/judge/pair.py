@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
+from consolidate.judge.aliases import may_be_one
 from consolidate.judge.layers import Layers
 from consolidate.judge.opposites import OPPOSITE_STATES, antonym
 from consolidate.judge.reading import USER, Reading, fold, word_set
@@ -171,12 +172,17 @@ class PairBase:
     def other_subject(self) -> bool:
         """Whether the two open with different entities, neither of which the other mentions."""
         a, b = self.left.subject, self.right.subject
-        if a is None or b is None or self.same_name(a, b):
+        if a is None or b is None or self.same_name(a, b) or may_be_one(a, b):
             return False
         if set(a.split()) <= set(b.split()) or set(b.split()) <= set(a.split()):
             return False  # "little Amadou" and "Amadou"
         # "Berlin is where the user lives" opens with the value: the other's subject is in it too
         return not (self._mentions(self.right, a) or self._mentions(self.left, b))
+
+    def subjects_in_doubt(self) -> bool:
+        """Whether the two open with names that may be one, and nobody said that they are."""
+        a, b = self.left.subject, self.right.subject
+        return not (a is None or b is None or self.same_name(a, b)) and may_be_one(a, b)
 
     def _mentions(self, reading: Reading, key: str) -> bool:
         if key == USER:

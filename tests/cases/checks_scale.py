@@ -93,7 +93,7 @@ def a_budget_goes_on_where_it_stopped(bench: Bench) -> None:
         assert outcome.plan is not None
         cuts.append(outcome.plan.cut)
         assert len(judge.asked) <= 100 * len(cuts)
-        assert len(cuts) < 200 * 6 / 100
+        assert len(cuts) < 200 * Settings().pairs_per_fact / 100
     assert cuts == sorted(cuts, reverse=True)
     assert len(judge.asked) == len(set(judge.asked))
     assert store.get("o150").superseded_by == "o199"
