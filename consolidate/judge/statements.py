@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from consolidate.judge.attributes import ATTRIBUTES, MANY_NOUNS, Cardinality, Values
@@ -122,7 +122,7 @@ _S: Final = r"(?P<s>[^:;]{1,60}?)"
 _O: Final = r"(?P<o>\S.{0,100}?)"
 
 _NOUN_FORMS: Final = tuple(
-    re.compile(rf"{form}$")
+    f"{form}$"
     for form in (
         rf"(?:[Tt]he |[Oo]ur |[Mm]y )?(?P<r>(?i:{_QUALIFIED}|{_FAVOURITE})) of {_S} {_IS} {_O}",
         rf"[Tt]he (?P<r>{_NOUN}) of {_S} {_IS} {_O}",
@@ -135,7 +135,7 @@ _NOUN_FORMS: Final = tuple(
     )
 )
 _INVERSE_NOUNS: Final = tuple(
-    re.compile(rf"{form}$")
+    f"{form}$"
     for form in (
         rf"(?P<o>[A-Z][^:;,]{{0,50}}?) (?:is|became|was (?:named|appointed|elected)|serves as|"
         rf"has become|took over as)(?: now)? (?:the )?(?:new )?(?P<r>{_QUALIFIED}) (?:of|for|at) "
@@ -146,24 +146,32 @@ _INVERSE_NOUNS: Final = tuple(
 )
 
 
-def _verb_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
-    forms = []
+@dataclass(frozen=True)
+class _Forms:
+    """The patterns, compiled when the first text is read: that takes some 30 ms."""
+
+    nouns: tuple[re.Pattern[str], ...]
+    verbs: tuple[tuple[re.Pattern[str], str], ...]
+    any_verb: re.Pattern[str]
+    """A sentence without any of these words has no verb form; most are done with here."""
+
+
+@cache
+def _forms() -> _Forms:
+    verbs = []
     for name, attribute in ATTRIBUTES.items():
         if attribute.verbs:
             adverb = r"(?:now |currently |still |also |always )?"
-            forms.append((rf"(?:{_S}\s+)?{adverb}(?:{attribute.verbs})\s+{_O}$", name))
+            verbs.append((rf"(?:{_S}\s+)?{adverb}(?:{attribute.verbs})\s+{_O}$", name))
         if attribute.inverse:
-            forms.append(
-                (rf"(?P<o>[A-Z][^:;,]{{0,50}}?)\s+(?:{attribute.inverse})\s+(?P<s>\S.{{0,60}}?)$",
-                 name)
-            )  # fmt: skip
-    return tuple((re.compile(form), name) for form, name in forms)
-
-
-_VERB_FORMS: Final = _verb_forms()
-_ANY_VERB: Final = re.compile("|".join(a.verbs for a in ATTRIBUTES.values() if a.verbs))
-"""A sentence without any of these has no verb form; most are done with here."""
-_LEADS_LOWER: Final = re.compile(rf"(?:{_ANY_VERB.pattern})\b", re.IGNORECASE)
+            value = r"(?P<o>[A-Z][^:;,]{0,50}?)"
+            verbs.append((rf"{value}\s+(?:{attribute.inverse})\s+(?P<s>\S.{{0,60}}?)$", name))
+    words = "|".join(w for a in ATTRIBUTES.values() for w in (a.verbs, a.inverse) if w)
+    return _Forms(
+        nouns=tuple(map(re.compile, (*_NOUN_FORMS, *_INVERSE_NOUNS))),
+        verbs=tuple((re.compile(form), name) for form, name in verbs),
+        any_verb=re.compile(rf"\b(?:{words})\b", re.IGNORECASE),
+    )
 
 
 @lru_cache(maxsize=65536)
@@ -194,14 +202,15 @@ def _statement(text: str, start: int, end: int) -> Statement | None:
     sentence = text[start:end].rstrip()
     if not sentence or len(sentence) > 240:
         return None
-    for form in (*_NOUN_FORMS, *_INVERSE_NOUNS):
+    forms = _forms()
+    for form in forms.nouns:
         match = form.match(sentence)
         if match and (statement := _of_noun(match, start)) is not None:
             return statement
-    if not _ANY_VERB.search(sentence) and not sentence[:1].isupper():
+    if not forms.any_verb.search(sentence):
         return None
     best: Statement | None = None
-    for form, name in _VERB_FORMS:
+    for form, name in forms.verbs:
         match = form.match(sentence) or form.match(sentence[:1].lower() + sentence[1:])
         statement = _made(match, name, start, named=True) if match else None
         # "plays in the position of" says more than "plays": the longer the verb, the shorter is
