@@ -5,6 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +17,8 @@ from server_process import command, environment, served
 
 from consolidate.errors import InputError
 from consolidate.server.http import MOST_BYTES, check_exposure, is_loopback
+from consolidate.store import Store
+from consolidate.types import NewFact
 
 TOKEN = "a-token-of-some-length"
 
@@ -157,16 +162,105 @@ def _call(number: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_a_server_killed_during_a_run_leaves_the_store_whole(tmp_path: Path) -> None:
-    from consolidate.store import Store
+def _filled(database: Path, count: int = 1500) -> None:
+    """A store whose first run takes a while: many texts, many pairs."""
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    with Store.open(database) as store:
+        texts = [
+            f"Ada runs job {number} of plant {number % 40} at night." for number in range(count)
+        ]
+        store.add([NewFact(text=text, stated_at=now) for text in texts], now=now)
+        # and one thing to decide
+        store.add([NewFact(text=texts[0], stated_at=now - timedelta(days=1))], now=now)
 
+
+@contextmanager
+def _running(
+    database: Path,
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
+    """A server over stdio that is in the middle of call number 2, a run."""
+    process = subprocess.Popen(
+        command(database),
+        env=environment(database.parent),
+        cwd=database.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    call = _call(2, "run", {})
+    call["params"]["_meta"] = {"progressToken": "p"}
+    heard = process.stdout
+
+    def answer() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(heard.readline())
+        return found
+
+    with process:
+        for each in (_hello(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, call):
+            process.stdin.write(json.dumps(each) + "\n")
+        process.stdin.flush()
+        while answer().get("method") != "notifications/progress":
+            pass
+        yield process, answer
+        process.kill()
+
+
+def test_a_server_killed_during_a_run_leaves_the_store_whole(tmp_path: Path) -> None:
     database = tmp_path / "m.db"
-    with served(database) as (address, process):
-        _post(address, json.dumps(_hello()).encode())
+    _filled(database)
+    with _running(database) as (process, _):
         process.kill()
         process.wait(timeout=60)
     with Store.open(database) as store:
         assert store.check() == []
+        assert store.runs() == []
+
+
+def test_a_cancelled_run_ends_and_leaves_nothing(tmp_path: Path) -> None:
+    database = tmp_path / "m.db"
+    _filled(database)
+    with _running(database) as (process, answer):
+        assert process.stdin is not None
+        cancel = {"requestId": 2, "reason": "no longer wanted"}
+        for each in (
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel},
+            # The lease is free again, or this would be refused as busy
+            _call(3, "run", {}),
+        ):
+            process.stdin.write(json.dumps(each) + "\n")
+        process.stdin.flush()
+        while (told := answer()).get("id") != 3:
+            assert told.get("id") != 2 or "error" in told or told["result"]["isError"]
+        while told["result"].get("isError"):
+            # The cancelled call leaves at its next step, and until then holds the lease
+            assert told["result"]["structuredContent"]["error"]["code"] == "busy"
+            process.stdin.write(json.dumps(_call(4, "run", {})) + "\n")
+            process.stdin.flush()
+            while (told := answer()).get("id") != 4:
+                pass
+    with Store.open(database) as store:
+        assert store.check() == []
+        assert len(store.runs()) == 1
+
+
+def test_who_calls_too_often_is_told_to_wait(tmp_path: Path) -> None:
+    hello = json.dumps(_hello()).encode()
+    with served(tmp_path / "m.db", "--calls-a-minute", "5") as (address, _):
+        codes = [_post(address, hello)[0] for _ in range(8)]
+        assert codes[:5] == [200] * 5
+        assert 429 in codes[5:]
+        where = urlsplit(address)
+        assert where.hostname is not None
+        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=60)
+        connection.request("GET", "/health")
+        answer = connection.getresponse()
+        assert answer.status == 429
+        assert int(answer.headers["retry-after"]) == 12
+        connection.close()
 
 
 def test_variables_of_hippo_are_read_with_a_note(tmp_path: Path) -> None:

@@ -54,6 +54,14 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    calls_a_minute: Annotated[
+        int,
+        typer.Option(
+            "--calls-a-minute",
+            min=1,
+            help="For http: requests that one address may make in a minute.",
+        ),
+    ] = 600,
     db: Db = None,
 ) -> None:
     """Serve the memory to agents over MCP: standard input and output, or HTTP.
@@ -82,7 +90,7 @@ def serve(
         if transport == "stdio":
             _over_stdio(server)
         else:
-            _over_http(server, host, port, _token(token_file))
+            _over_http(server, host, port, _token(token_file), calls_a_minute)
     finally:
         memories.close()
 
@@ -101,7 +109,9 @@ def _over_stdio(server: object) -> None:
     anyio.run(go)
 
 
-def _over_http(server: object, host: str, port: int, token: str | None) -> None:
+def _over_http(
+    server: object, host: str, port: int, token: str | None, calls_a_minute: int
+) -> None:
     import socket
 
     import uvicorn
@@ -120,7 +130,7 @@ def _over_http(server: object, host: str, port: int, token: str | None) -> None:
             "--port, or 0 for any"
         ) from error
     bound = listening.getsockname()[1]
-    app = http_app(server, host=host, port=bound, token=token)
+    app = http_app(server, host=host, port=bound, token=token, calls_a_minute=calls_a_minute)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening at http://{shown}:{bound}/mcp", err=True)
     config = uvicorn.Config(app, log_level="warning", access_log=False, limit_concurrency=512)

@@ -85,7 +85,8 @@ class Guard:
         if scope["path"] != "/health" and not self._may(scope):
             await _answer(send, 401, "a token is needed", (b"www-authenticate", b"Bearer"))
         elif not self._paced(scope):
-            await _answer(send, 429, "too many requests", (b"retry-after", b"5"))
+            wait = str(max(1, round(1 / self._rate))).encode()  # by then one more may come
+            await _answer(send, 429, "too many requests", (b"retry-after", wait))
         else:
             await self.app(scope, receive, send)
 
@@ -115,7 +116,14 @@ async def _answer(send: Send, status: int, text: str, header: tuple[bytes, bytes
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-def http_app(server: Server[Any], *, host: str, port: int, token: str | None) -> ASGIApp:
+def http_app(
+    server: Server[Any],
+    *,
+    host: str,
+    port: int,
+    token: str | None,
+    calls_a_minute: int = CALLS_A_MINUTE,
+) -> ASGIApp:
     """Make the ASGI application.
 
     Args:
@@ -123,6 +131,7 @@ def http_app(server: Server[Any], *, host: str, port: int, token: str | None) ->
         host: Where it listens; also the name by which clients may call it.
         port: The port, for the names that may stand in Host and Origin.
         token: What callers must carry; None for none.
+        calls_a_minute: Requests that one address may make in a minute.
 
     Raises:
         InputError: See `check_exposure`.
@@ -172,4 +181,4 @@ def http_app(server: Server[Any], *, host: str, port: int, token: str | None) ->
             Mount("/messages/", app=sse.handle_post_message),  # type: ignore[list-item]
         ],
     )
-    return Guard(app, token)
+    return Guard(app, token, calls_a_minute)
