@@ -11,7 +11,13 @@ import pytest
 from consolidate import open_memory
 from consolidate.errors import InputError
 from consolidate.memory.memory import Memory
-from consolidate.memory.tools import Tool, as_anthropic, as_openai, create_tools
+from consolidate.memory.tools import (
+    Tool,
+    as_anthropic,
+    as_langchain,
+    as_openai,
+    create_tools,
+)
 
 FAKES = {"embedder": "fake:32", "classifier": "fake", "extractor": "rules"}
 
@@ -51,6 +57,28 @@ def test_adapters_carry_name_words_and_schema(memory: Memory) -> None:
     for tool, openai, anthropic in zip(made, as_openai(made), as_anthropic(made), strict=True):
         assert openai["function"]["name"] == anthropic["name"] == tool.name
         assert openai["function"]["parameters"] == anthropic["input_schema"] == tool.parameters
+
+
+def test_the_clients_take_the_tools_for_what_they_are(memory: Memory) -> None:
+    from anthropic.types import ToolParam
+    from openai.types.chat import ChatCompletionToolParam
+    from pydantic import TypeAdapter
+
+    made = create_tools(memory)
+    TypeAdapter(list[ChatCompletionToolParam]).validate_python(as_openai(made))
+    TypeAdapter(list[ToolParam]).validate_python(as_anthropic(made))
+
+
+def test_langchain_calls_them(memory: Memory) -> None:
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    tools = {tool.name: tool for tool in as_langchain(create_tools(memory))}
+    assert list(tools) == NAMES
+    tools["store_memory"].invoke({"content": "Ada likes tea."})
+    found = tools["recall_memories"].invoke({"query": "tea"})["found"]
+    assert [fact["text"] for fact in found] == ["Ada likes tea."]
+    # A model that calls wrongly reads what was wrong instead of ending the agent
+    assert "must be of type string" in tools["recall_memories"].invoke({"query": 5})
+    assert tools["recall_memories"].tool_call_schema["required"] == ["query"]
 
 
 def test_what_is_remembered_is_recalled_and_forgotten_in_two_steps(
