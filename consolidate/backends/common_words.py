@@ -18,9 +18,9 @@ _ENDING: Final = re.compile(
     r"|schaft|zion[ei]|ci[óo]n(?:es)?|mente|ement)"
 )
 _NAMES: Final = frozenset(
-    "ahmed alfred beijing beverly billy boeing chloe clement emily felicity fred hamed holly italy "
-    "jared kelly kimberly kipling lily manfred milly mohamed mohammed molly muhammed nancy polly "
-    "reading sally saeed sterling syed wahed waleed wilfred winifred".split()
+    "ahmed alfred beijing beverly billy boeing chloe clement emily felicity fred hamed holly ines "
+    "italy jared kelly kimberly kipling lily manfred milly mohamed mohammed molly muhammed nancy "
+    "polly reading sally saeed sterling syed wahed waleed wilfred winifred".split()
 )
 
 

@@ -1,7 +1,7 @@
 """Reads atomic facts out of what somebody said. Local and deterministic; no store, no clock.
 
     text -> sentences -> greeting or note cut off -> question? command? -> clauses
-         -> dates made absolute -> "I" to a name -> kind, intensity
+         -> "she" and "I" to a name, dates made absolute -> kind, intensity
 
 What makes no fact is reported with the reason, never dropped unsaid. A language model may read
 instead (`consolidate.backends.llm.facts`); this is what is used without one, and when it fails.
@@ -18,6 +18,7 @@ from typing import Final
 from consolidate.judge.modality import modality_of
 from consolidate.memory.clauses import clauses
 from consolidate.memory.persons import third_person, with_name
+from consolidate.memory.pronouns import named
 from consolidate.memory.records import LeftOut
 from consolidate.memory.relative import absolute, language
 from consolidate.memory.speech import act_of, as_rule, without_greeting, without_request
@@ -116,18 +117,21 @@ def extract_claims(
     claims: list[Claim] = []
     left_out: list[LeftOut] = []
     name = with_name(speaker)
+    before = ""
     for sentence in _sentences(text, left_out):
         if len(sentence) > LONGEST_SENTENCE:
             claims.append(Claim(text=sentence, kind="fact", intensity=_USUAL, said=sentence))
             continue
         for said in clauses(sentence) if language(sentence) == "en" else [sentence]:
             bare, noted = without_request(without_greeting(said))
+            bare = named(bare, before)
             act = "statement" if noted and not _ordered_for_good(bare) else act_of(bare or said)
             reason = _WHY_NOT.get(act) or _too_little(bare)
             if reason:
                 left_out.append(LeftOut(text=said, reason=reason))
                 continue
             claims.append(_claim(bare, said, act, noted, said_on=said_on, name=name))
+            before = bare
     return claims, left_out
 
 
