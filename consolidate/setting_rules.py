@@ -150,6 +150,7 @@ RULES: Mapping[str, Callable[[Any], Any]] = {
     "fusion_k": _whole(1),
     "recall_similarity": _number(-1, 1),
     "recall_embeds": _whole(0),
+    "recall_graph": _one_of("auto", "on", "off"),
     "decay_per_hour": _number(0, 1),
     "access_resistance": _number(0, 100),
     "strength_floor": _number(0, 1),

@@ -128,6 +128,9 @@ class Settings:
     """Facts less similar to a query than this (cosine) are not found by meaning."""
     recall_embeds: int = 16
     """Facts without a vector that one recall embeds at most; the others are found by words."""
+    recall_graph: str = "auto"
+    """Whether recall also walks from the names in a query: `on`, `off`, or `auto`, which is on
+    where scipy is installed."""
     decay_per_hour: float = 0.001
     """How fast an unused fact loses strength: 0.001 halves it in 29 days."""
     access_resistance: float = 0.3
@@ -248,6 +251,7 @@ _WITHOUT_INFLUENCE = (
     "fusion_k",
     "recall_similarity",
     "recall_embeds",
+    "recall_graph",
     "decay_per_hour",
     "access_resistance",
     "strength_floor",

@@ -124,7 +124,7 @@ def test_no_table_of_the_store_is_left_out() -> None:
     }  # fmt: skip
     without_texts_of_facts = {
         "migrations", "meta", "plans", "runs", "states", "models", "lease", "tombstones",
-        "fact_revisions",
+        "fact_revisions", "graph_revision",
     }  # fmt: skip
     said_by_a_person = {"aliases", "entity_declarations", "blocks", "block_versions"}
     parts = ("facts_fts", "passages_fts", "messages_fts")

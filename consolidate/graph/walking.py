@@ -1,8 +1,9 @@
 """The graph of entities and facts, and Personalised PageRank over it.
 
 A fact and each entity it names are joined, both ways, so a walk goes from an entity to its facts,
-on to the other entities in them, and so on (HippoRAG, Gutiérrez et al. 2024). Retired facts are
-not in it. The ranking is `scipy` sparse matrices all the way; no model is asked.
+on to the other entities in them, and so on (HippoRAG, Gutiérrez et al. 2024). Two entities of which
+a fact states something (an edge) are joined as well. Retired facts are not in it. The ranking is
+`scipy` sparse matrices all the way; no model is asked.
 """
 
 from __future__ import annotations
@@ -47,6 +48,46 @@ class Graph:
     of_fact: dict[str, list[int]]
     row: dict[int | str, int]
 
+    def walk_from(self, seeds: Sequence[int], damping: float) -> npt.NDArray[np.float64]:
+        """Masses of all nodes in the long run of a walk that starts over at some entities.
+
+        Args:
+            seeds: Numbers of entities of the graph, at least one.
+            damping: Chance to walk on instead of starting over.
+
+        Returns:
+            Shape (entities + facts,), entities first; the masses sum to one.
+        """
+        return _walked(self, [self.row[entity] for entity in seeds], damping)
+
+    def is_hub(self, entity: int) -> bool:
+        """Whether an entity is in too many facts to say what is asked for."""
+        facts = len(self.facts)
+        return facts >= HUB_FROM and len(self.of_entity[entity]) > HUB_SHARE * facts
+
+    def path_to(self, fact: str, seeds: Sequence[int]) -> tuple[int | str, ...]:
+        """A shortest way from one of some entities to a fact: entity, fact, entity, ..., fact.
+
+        Empty if there is none of at most three facts.
+        """
+        came: dict[int | str, int | str | None] = dict.fromkeys(seeds)
+        edge: list[int] = list(came)  # type: ignore[arg-type]
+        for _ in range(3):
+            further: list[int] = []
+            for entity in edge:
+                for each in self.of_entity.get(entity, ()):
+                    if each in came:
+                        continue
+                    came[each] = entity
+                    if each == fact:
+                        return _traced(came, fact)
+                    for other in self.of_fact[each]:
+                        if other not in came:
+                            came[other] = each
+                            further.append(other)
+            edge = further
+        return ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
@@ -81,16 +122,21 @@ class Graphs:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._made: dict[str, tuple[tuple[int, int], Graph]] = {}
+        self._made: dict[str, tuple[int, Graph]] = {}
         self._lock = threading.Lock()
 
     def of(self, agent: str) -> Graph:
         """The present graph of an agent."""
         with self._lock:
-            state = self._store.state_of_data()
+            state = self._store.graph_revision()
             known = self._made.get(agent)
             if known is None or known[0] != state:
-                known = (state, _build(self._store.entity_fact_links(agent)))
+                ties = [
+                    (edge.source, edge.target)
+                    for edge in self._store.edges(agent)
+                    if edge.target is not None
+                ]
+                known = (state, _build(self._store.entity_fact_links(agent), ties))
                 self._made[agent] = known
             return known[1]
 
@@ -131,7 +177,7 @@ def ppr_retrieve(
         entity = lookup(store, name, agent=agent).entity
         if entity is None or entity.id not in graph.row:
             unknown.append(name)
-        elif _is_hub(graph, entity.id):
+        elif graph.is_hub(entity.id):
             hubs.append(name)
         else:
             seeds[entity.id] = None
@@ -140,7 +186,7 @@ def ppr_retrieve(
         return Ranking(
             seeds=(), facts=(), entities=(), unknown=tuple(unknown), left_out=tuple(hubs)
         )
-    mass = _walked(graph, [graph.row[entity] for entity in seeds], damping)
+    mass = graph.walk_from(list(seeds), damping)
     split = len(graph.entities)
     return Ranking(
         seeds=tuple(seeds),
@@ -206,7 +252,7 @@ def entity_neighbors(
     return reached[:k]
 
 
-def _build(links: Sequence[tuple[int, str]]) -> Graph:
+def _build(links: Sequence[tuple[int, str]], ties: Sequence[tuple[int, int]] = ()) -> Graph:
     try:
         from scipy.sparse import coo_array
     except ImportError as error:
@@ -221,11 +267,12 @@ def _build(links: Sequence[tuple[int, str]]) -> Graph:
     entities, facts = sorted(of_entity), sorted(of_fact)
     row: dict[int | str, int] = {entity: i for i, entity in enumerate(entities)}
     row |= {fact: i for i, fact in enumerate(facts, start=len(entities))}
-    a = np.array([row[entity] for entity, _ in links], dtype=np.int32)
-    b = np.array([row[fact] for _, fact in links], dtype=np.int32)
+    joints = [(row[entity], row[fact]) for entity, fact in links]
+    joints += [(row[a], row[b]) for a, b in ties if a in row and b in row]
+    a, b = np.array(joints, dtype=np.int32).reshape(-1, 2).T
     size = len(row)
     ends = (np.concatenate([a, b]), np.concatenate([b, a]))
-    joined = coo_array((np.ones(2 * len(links)), ends), shape=(size, size)).tocsr()
+    joined = coo_array((np.ones(2 * len(joints)), ends), shape=(size, size)).tocsr()
     degree = np.asarray(joined.sum(axis=0)).ravel()
     walk = joined.multiply(1.0 / np.maximum(degree, 1.0)).tocsr()
     return Graph(
@@ -257,6 +304,10 @@ def _best(mass: npt.NDArray[np.float64], k: int) -> list[tuple[int, float]]:
     return [(int(i), float(mass[i])) for i in order if mass[i] > 0]
 
 
-def _is_hub(graph: Graph, entity: int) -> bool:
-    facts = len(graph.facts)
-    return facts >= HUB_FROM and len(graph.of_entity[entity]) > HUB_SHARE * facts
+def _traced(came: dict[int | str, int | str | None], end: str) -> tuple[int | str, ...]:
+    path: list[int | str] = []
+    at: int | str | None = end
+    while at is not None:
+        path.append(at)
+        at = came[at]
+    return tuple(reversed(path))

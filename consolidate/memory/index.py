@@ -102,6 +102,7 @@ class MemoryIndex:
         self._revision: int | None = None
         self._slot: dict[int, int] = {}
         self._names: dict[int, _Names] = {}
+        self._slot_of_id: dict[str, int] = {}
         self._passages: dict[int, list[str]] = {}
         self._free: list[int] = []
         self._size = 0
@@ -178,6 +179,7 @@ class MemoryIndex:
             slot = self._take_slot()
             self._slot[row.number] = slot
             self._names[slot] = (row.id, row.content_hash, row.successor)
+            self._slot_of_id[row.id] = slot
             if passages:
                 self._passages[slot] = passages
             self._unread.update(self._lack(slot))
@@ -225,7 +227,8 @@ class MemoryIndex:
     def _remove(self, number: int) -> None:
         slot = self._slot.pop(number)
         self._queue = None
-        _, whole, _ = self._names.pop(slot)
+        fact, whole, _ = self._names.pop(slot)
+        self._slot_of_id.pop(fact, None)
         for name in _COLUMNS:
             getattr(self, name)[slot] = 0
         for content_hash in self._passages.pop(slot, [whole]):
@@ -286,7 +289,7 @@ class MemoryIndex:
     def _find_heirs(self) -> None:
         """For merged facts, the slot of what they were merged into at last."""
         waiting = np.flatnonzero(self.status[: self._size] == _MERGED).tolist()
-        slot_of = self._slots_by_id() if waiting else {}
+        slot_of = self._slot_of_id
         merged, heirs = [], []
         for slot in waiting:
             at, seen = slot, {slot}
@@ -316,12 +319,13 @@ class MemoryIndex:
         """Slots of facts by number; unknown ones are left out."""
         return [self._slot[number] for number in numbers if number in self._slot]
 
+    def slots_of_ids(self, ids: Sequence[str]) -> list[int | None]:
+        """Slots of facts by id, in the order asked for; None for unknown ones."""
+        return [self._slot_of_id.get(each) for each in ids]
+
     def ids(self, slots: Iterable[int]) -> list[str]:
         """Ids of the facts in slots."""
         return [self._names[slot][0] for slot in slots]
-
-    def _slots_by_id(self) -> dict[str, int]:
-        return {names[0]: slot for slot, names in self._names.items()}
 
     def lacking(self, limit: int) -> list[str]:
         """Content hashes of what live facts have no vector for, the newest facts' first.
@@ -392,7 +396,7 @@ class MemoryIndex:
         ends[dateless] = self.changed[:size][dateless]
         unknown = np.flatnonzero(dateless & np.isnan(ends))
         if len(unknown):
-            slot_of = self._slots_by_id()
+            slot_of = self._slot_of_id
             for slot in unknown.tolist():
                 successor = slot_of.get(self._names[slot][2] or "")
                 ends[slot] = -np.inf if successor is None else self.starts[successor]

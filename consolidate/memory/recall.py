@@ -1,6 +1,7 @@
-"""Finding what is remembered: by meaning and by words, joined, then weighed.
+"""Finding what is remembered: by meaning, by words and by the graph, joined, then weighed.
 
-A query is looked for among the vectors and in the text index. The two lists are joined by rank
+A query is looked for among the vectors and in the text index, and where it names something, facts
+a step or two away from that are looked at too (`by_graph`). The lists are joined by rank
 (`fusion`), and each find is weighed by relevance, strength and recency. The weights are hippo's
 (MIT, README, "Search scoring"): 0.6, 0.3, 0.1; recency is `e^(-0.01 * days since it was said)`.
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from consolidate.errors import BackendError, InputError, ModelMismatchError, StoreError
 from consolidate.memory.base import MemoryPart
+from consolidate.memory.by_graph import GraphFinder, Walked
 from consolidate.memory.fusion import (
     affordable,
     coverage,
@@ -46,6 +48,7 @@ _Vector = npt.NDArray[np.float32]
 
 MEANING: Final = "meaning"
 WORDS: Final = "words"
+GRAPH: Final = "graph"
 
 _DEEPEST: Final = 1000
 """The largest limit."""
@@ -67,7 +70,7 @@ class Recollection(list[Recalled]):
     """What a recall found, best first, and how.
 
     Attributes:
-        used: `meaning`, `words`: the ways of finding that could be used.
+        used: Of `meaning`, `words` and `graph`, the ways of finding that could be used.
         notes: Why one could not, or not for all facts, in plain sentences.
     """
 
@@ -92,6 +95,8 @@ class _Find:
     found_by: tuple[str, ...]
     pinned: bool
     passage: str
+    steps: tuple[int | str, ...] = ()
+    """Entities and facts on the way to it, where the graph led there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +121,7 @@ class RecallPart(MemoryPart):
         self._uses: dict[str, tuple[int, datetime]] = {}
         self._uses_lock = threading.Lock()
         self._flushed = time.monotonic()
+        self._graph = GraphFinder(self.store, self.agent)
 
     def recall_memories(
         self,
@@ -163,10 +169,12 @@ class RecallPart(MemoryPart):
                 notes += self._fill(model, len(vector))
             else:
                 self.index.refresh()
-            finds = self._find(asked)
+            finds, ways, left_out = self._find(asked)
+        notes += left_out
         facts = self.store.facts_by_number([find.number for find in finds])
         finds = [find for find in finds if find.number in facts]
         names = self.store.names_in([facts[find.number].id for find in finds])
+        paths = self._paths(finds)
         found = [
             Recalled(
                 fact=(fact := facts[find.number]),
@@ -178,13 +186,13 @@ class RecallPart(MemoryPart):
                 entities=names.get(fact.id, ()),
                 pinned=find.pinned,
                 passage=find.passage,
+                path=paths.get(find.number, ()),
             )
             for find in finds
         ]
         if moment is None and not include_history:
             self._note_uses([each.fact.id for each in found], asked.now)
-        used = (WORDS,) if vector is None else (MEANING, WORDS)
-        return Recollection(found, used=used, notes=notes)
+        return Recollection(found, used=ways, notes=notes)
 
     def _moment(self, as_of: datetime | str | None) -> datetime | None:
         return None if as_of is None else parse_time(as_of, zone=self.settings.timezone)
@@ -236,7 +244,8 @@ class RecallPart(MemoryPart):
 
     # Finding
 
-    def _find(self, asked: _Question) -> list[_Find]:
+    def _find(self, asked: _Question) -> tuple[list[_Find], tuple[str, ...], list[str]]:
+        """The finds, the ways that were used, and why one was not."""
         index, settings = self.index, self.settings
         allowed = self._allowed(asked)
         depth = max(_LEAST_DEPTH, 5 * asked.limit)
@@ -249,13 +258,17 @@ class RecallPart(MemoryPart):
             )
         by_words, counts, passages = self._by_words(asked, allowed, depth)
         rankings = [by_meaning, by_words] if similarity is not None else [by_words]
+        walked, notes = self._walk(asked, allowed, similarity, depth)
+        by_graph = list(walked.slots)
+        if by_graph:
+            rankings.append(by_graph)
         shares = fuse(rankings, k=settings.fusion_k)
         if asked.vector is not None and index.has_passages:
             for slot in by_meaning:
                 if slot not in passages:
                     passages[slot] = index.nearest_passage(slot, asked.vector)
         texts = self._texts(shares, passages)
-        meaning, worded = set(by_meaning), set(by_words)
+        ways = {MEANING: set(by_meaning), WORDS: set(by_words), GRAPH: set(by_graph)}
         moment = (asked.at or asked.now).timestamp()
         slots = np.array(list(shares), dtype=np.int64)
         strengths = index.strengths(Decay.of(settings), moment, slots)
@@ -277,19 +290,61 @@ class RecallPart(MemoryPart):
                     score=settings.relevance_weight * relevance
                     + settings.strength_weight * float(strength)
                     + settings.recency_weight * float(recency),
-                    found_by=tuple(
-                        name
-                        for name, found in ((MEANING, meaning), (WORDS, worded))
-                        if slot in found
-                    ),
+                    found_by=tuple(name for name, found in ways.items() if slot in found),
                     pinned=bool(index.pinned[slot]),
                     passage=texts.get(slot, "") if passages.get(slot, -1) >= 0 else "",
                 )
             )
         finds.sort(key=lambda find: (-find.score, -find.number))
         by_slot = {find.slot: find for find in finds}
-        chosen = keep(list(by_slot), asked.limit, [*by_meaning[:1], *by_words[:1]])
-        return [by_slot[slot] for slot in chosen]
+        best = [ranking[0] for ranking in rankings if ranking]
+        chosen = keep(list(by_slot), asked.limit, best)
+        found = [by_slot[slot] for slot in chosen]
+        if walked.graph is not None:
+            found = [self._with_steps(find, walked) for find in found]
+        used = [] if similarity is None else [MEANING]
+        return found, (*used, WORDS, *([GRAPH] if walked.graph is not None else [])), notes
+
+    def _walk(
+        self,
+        asked: _Question,
+        allowed: npt.NDArray[np.bool_],
+        similarity: npt.NDArray[np.floating[Any]] | None,
+        depth: int,
+    ) -> tuple[Walked, list[str]]:
+        """Facts near to what the query names. Only what holds now is in the graph."""
+        if self.settings.recall_graph == "off":
+            return Walked(), []
+
+        def fit(slots: Sequence[int]) -> npt.NDArray[np.floating[Any]]:
+            if similarity is None:
+                return np.ones(len(slots))
+            return similarity[np.array(slots, dtype=np.int64)]
+
+        try:
+            return self._graph.find(asked.query, self.index, allowed, fit, depth), []
+        except InputError as error:
+            return Walked(), [str(error)] if self.settings.recall_graph == "on" else []
+
+    def _with_steps(self, find: _Find, walked: Walked) -> _Find:
+        if GRAPH not in find.found_by or walked.graph is None:
+            return find
+        (fact,) = self.index.ids([find.slot])
+        return replace(find, steps=walked.graph.path_to(fact, walked.seeds))
+
+    def _paths(self, finds: Sequence[_Find]) -> dict[int, tuple[str, ...]]:
+        """The steps to each find in words, without the fact itself."""
+        led = {find.number: find.steps[:-1] for find in finds if find.steps}
+        steps = {step for path in led.values() for step in path}
+        names = self.store.names_of_entities([s for s in steps if isinstance(s, int)])
+        ids = [step for step in steps if isinstance(step, str)]
+        known = self.store.facts(agent=self.agent, statuses=None, ids=ids) if ids else ()
+        texts: dict[int | str, str] = {fact.id: fact.text for fact in known}
+        texts.update(names.items())
+        return {
+            number: tuple(texts[step] for step in path if step in texts)
+            for number, path in led.items()
+        }
 
     def _allowed(self, asked: _Question) -> npt.NDArray[np.bool_]:
         index, decay = self.index, Decay.of(self.settings)

@@ -39,12 +39,15 @@ class Recalled:
     recency: float
     """How new it is."""
     found_by: tuple[str, ...]
-    """`meaning`, `words`, or both."""
+    """Of `meaning`, `words` and `graph`."""
     entities: tuple[str, ...] = ()
     """Names of what it is about, as far as a run has found them."""
     pinned: bool = False
     passage: str = ""
     """Of a long text, the part that fits the query best; the fact holds the whole."""
+    path: tuple[str, ...] = ()
+    """What leads to it where the graph did: the name in the query, the text of a fact that names it
+    too, the next name in that, and so on; the fact itself is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)

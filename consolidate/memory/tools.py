@@ -349,6 +349,7 @@ def _recalled(found: Recalled) -> dict[str, Any]:
         "recency": round(found.recency, 4),
         "found_by": list(found.found_by),
         "entities": list(found.entities),
+        **({"path": list(found.path)} if found.path else {}),
     }
 
 

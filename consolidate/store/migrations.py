@@ -575,5 +575,23 @@ def edges(database: Database) -> None:
         "CREATE INDEX edges_by_source ON edges (source)",
         "CREATE INDEX edges_by_target ON edges (target)",
         "CREATE INDEX edges_by_agent ON edges (agent)",
+        # A number that is another after any change of what the graph is made of; uses and vectors,
+        # which are written all the time, leave it.
+        """CREATE TABLE graph_revision (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            number INTEGER NOT NULL
+        )""",
+        "INSERT INTO graph_revision VALUES (1, 0)",
+        *(
+            f"CREATE TRIGGER {table}_{event.split()[0].lower()}_graph AFTER {event} ON {table} "  # noqa: S608
+            "BEGIN UPDATE graph_revision SET number = number + 1; END"
+            for table, event in (
+                ("entity_facts", "INSERT"),
+                ("entity_facts", "DELETE"),
+                ("edges", "INSERT"),
+                ("edges", "DELETE"),
+                ("facts", "UPDATE OF status, valid_from, valid_to"),
+            )
+        ),
     ):
         database.write(statement)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from consolidate.store.base import Part
 from consolidate.store.rows import LIVE_SQL
 
@@ -11,11 +13,9 @@ __all__ = ["WalkPart"]
 class WalkPart(Part):
     """The store's methods for walking between entities and facts."""
 
-    def state_of_data(self) -> tuple[int, int]:
-        """A value that is another after any change, by this connection or by others."""
-        with self._db.reading():
-            others = int(self._db.value("PRAGMA data_version"))
-        return others, self._db.rows_written()
+    def graph_revision(self) -> int:
+        """A number that is another after any change of entities, edges or what holds."""
+        return int(self._db.value("SELECT number FROM graph_revision"))
 
     def entity_fact_links(self, agent: str, *, history: bool = False) -> list[tuple[int, str]]:
         """Which facts name which entities, sorted; live ones only, unless `history`."""
@@ -51,6 +51,14 @@ class WalkPart(Part):
             "SELECT entity FROM entity_facts WHERE fact = ? ORDER BY entity", (fact_id,)
         )
         return [int(row[0]) for row in rows]
+
+    def names_of_entities(self, entities: Collection[int]) -> dict[int, str]:
+        """Names of entities by number."""
+        rows = self._db.query(
+            "SELECT id, name FROM entities WHERE id IN (SELECT value FROM json_each(?))",
+            (self._db.among(list(entities)),),
+        )
+        return {int(number): str(name) for number, name in rows}
 
     def entity_labels(self, agent: str) -> dict[int, tuple[str, str, str]]:
         """Key, name and type of an agent's entities, by number."""
