@@ -23,6 +23,7 @@ from eval.judged import cosine_threshold
 from eval.memories import Key, Memory
 from eval.recall import top_facts
 from eval.record import files_digest, heading
+from eval.two_hop import answered, hops_of
 from eval.ways import Way, controls, filled, play, stage_seconds
 
 __all__ = ["run_conflicts", "score_edits"]
@@ -65,6 +66,10 @@ def run_conflicts(
             if name == JUDGE and played.plan:
                 seconds["questions"] = time.perf_counter() - at
                 plans.append(played.plan)
+                say("conflicts: questions over two facts")
+                at = time.perf_counter()
+                result["two_hop"] = _over_two(memory, edits, store, backends, settings, played.plan)
+                seconds["two hops"] = time.perf_counter() - at
             scored[name] = score_edits(edits, played.facts, answers, played.decisions)
     result |= {
         "facts": len(edits.facts),
@@ -103,6 +108,22 @@ def _answers(
     if receipt is not None:
         pipeline.undo(store, receipt.run, now=memory.now)
     return dict(zip(asked, found, strict=True))
+
+
+def _over_two(
+    memory: Memory,
+    edits: Edits,
+    store: Store,
+    backends: Backends,
+    settings: Settings,
+    plan: Plan,
+) -> dict[str, Any]:
+    """What questions over two facts find once the plan is carried out; see `eval.two_hop`."""
+    receipt = pipeline.apply(store, plan, now=memory.now) if plan.decisions else None
+    found = answered(edits, hops_of(edits), store, backends, settings, now=memory.now)
+    if receipt is not None:
+        pipeline.undo(store, receipt.run, now=memory.now)
+    return found
 
 
 def score_edits(

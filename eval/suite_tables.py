@@ -37,6 +37,16 @@ def conflicts_lines(result: Mapping[str, Any]) -> list[str]:
         *table(head, rows(ways)),
         "",
         *table(("judge, by kind", *head[1:]), rows(kinds)),
+        *_two_hop_lines(result.get("two_hop", {})),
+    ]
+
+
+def _two_hop_lines(halves: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [
+        f"questions over two facts, {half}: {entry['questions']}; right fact in the first five "
+        f"{share(entry['graph_share'])} %, without the graph {share(entry['no_graph_share'])} %"
+        for half, entry in halves.items()
+        if entry["questions"]
     ]
 
 
