@@ -85,7 +85,7 @@ def test_what_is_retired_is_not_walked(filled: tuple[Store, list[str]]) -> None:
 def test_agents_do_not_meet(filled: tuple[Store, list[str]]) -> None:
     store, _ = filled
     tell(store, "Alice Meyer sails with Dora Lind.", agent="other")
-    found = entity_neighbors(Graphs(store), store, "Alice Meyer", hops=3)
+    found = entity_neighbors(store, "Alice Meyer", hops=3)
     assert "Dora Lind" not in {each.name for each in found}
 
 
@@ -93,13 +93,13 @@ def test_neighbours_come_by_hops_with_the_facts_that_join_them(
     filled: tuple[Store, list[str]],
 ) -> None:
     store, (works, run_from, _) = filled
-    found = entity_neighbors(Graphs(store), store, "Alice Meyer", hops=2)
+    found = entity_neighbors(store, "Alice Meyer", hops=2)
     by_name = {each.name: each for each in found}
     assert by_name["Acme Robotics"].hops == 1
     assert by_name["Acme Robotics"].through == (works,)
     assert by_name["Porto"].hops == 2
     assert by_name["Porto"].through == (run_from,)
-    assert len(entity_neighbors(Graphs(store), store, "Alice Meyer", hops=2, k=1)) == 1
+    assert len(entity_neighbors(store, "Alice Meyer", hops=2, k=1)) == 1
 
 
 def test_a_name_in_most_facts_is_no_place_to_begin(tmp_path: Path) -> None:
@@ -127,3 +127,26 @@ def test_values_out_of_range_are_refused(
     store, _ = filled
     with pytest.raises(InputError):
         ppr_retrieve(Graphs(store), store, ["Porto"], **wrong)  # type: ignore[arg-type]
+
+
+def test_neighbours_by_what_facts_state_in_both_directions(
+    filled: tuple[Store, list[str]],
+) -> None:
+    store, (works, *_) = filled
+    (out,) = entity_neighbors(store, "Alice Meyer", direction="out")
+    assert (out.name, out.predicates, out.through) == ("Acme Robotics", ("employer",), (works,))
+    (back,) = entity_neighbors(store, "Acme Robotics", direction="in")
+    assert (back.name, back.predicates) == ("Alice Meyer", ("employer",))
+    assert entity_neighbors(store, "Alice Meyer", direction="in") == []
+    with pytest.raises(InputError, match="sideways"):
+        entity_neighbors(store, "Alice Meyer", direction="sideways")  # type: ignore[arg-type]
+
+
+def test_neighbours_as_they_were(tmp_path: Path) -> None:
+    begun, over = datetime(2020, 1, 1, tzinfo=UTC), datetime(2022, 1, 1, tzinfo=UTC)
+    with Store.open(tmp_path / "m.db") as store:
+        past = NewFact(text="Alice Meyer works at Acme Robotics.", valid_from=begun, valid_to=over)
+        store.add([past, NewFact(text="Alice Meyer works at Globex Labs.")], now=NOW)
+        refresh(store, "default", extractor=RulesExtractor())
+        then = entity_neighbors(store, "Alice Meyer", as_of=datetime(2021, 1, 1, tzinfo=UTC))
+        assert [each.name for each in then] == ["Acme Robotics"]

@@ -12,12 +12,14 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from consolidate.errors import InputError
+from consolidate.graph.declaring import find
 from consolidate.graph.registry import lookup
 from consolidate.store import Store
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["Graph", "Graphs", "Neighbour", "Ranking", "entity_neighbors", "ppr_retrieve"]
+
+Direction = Literal["both", "in", "out"]
 
 TOLERANCE: Final = 1e-6
 """Walks end when the masses move by less than this in all."""
@@ -115,6 +119,8 @@ class Neighbour:
     """How many facts lie between."""
     through: tuple[str, ...]
     """Facts on the last step that reached it."""
+    predicates: tuple[str, ...] = ()
+    """What those state of one of the two about the other, where they do."""
 
 
 class Graphs:
@@ -201,55 +207,89 @@ def ppr_retrieve(
 
 
 def entity_neighbors(
-    graphs: Graphs,
     store: Store,
     entity: str,
     *,
     agent: str = "default",
     hops: int = 1,
     k: int = 10,
+    direction: Direction = "both",
+    as_of: datetime | None = None,
 ) -> list[Neighbour]:
     """Entities that facts join to one, nearest first, then by how many facts join them.
 
-    Each entity is reached once, on a shortest way, so that dense graphs stay quick.
+    Each entity is reached once, on a shortest way, so that dense graphs stay quick. No model and
+    no other library is needed.
+
+    Args:
+        store: The memory.
+        entity: Its name, in any spelling.
+        agent: Whose memory.
+        hops: Joints between the two, 1 to 6.
+        k: At most so many.
+        direction: `out` follows only what facts state of an entity ("works at"), `in` only what
+            they state of others about it; `both` also joins what one fact names.
+        as_of: By the facts that held at this time instead of those that hold now.
 
     Raises:
-        InputError: The name leads to none or several, or a value can't be used.
+        InputError: A value can't be used, or the name leads to several entities.
+        NotFoundError: The name leads to none.
     """
     if not 1 <= hops <= 6:
         raise InputError(f"hops {hops!r} must be from 1 to 6")
     if k < 1:
         raise InputError(f"k {k!r} must be 1 or more")
-    start = lookup(store, entity, agent=agent).entity
-    if start is None:
-        raise InputError(f"{entity!r} leads to no entity, or to several; see `entity_get`")
-    graph = graphs.of(agent)
+    if direction not in ("both", "in", "out"):
+        raise InputError(f"direction {direction!r} must be both, in or out")
+    start = find(store, agent, entity)
+    joints = _joints(store, agent, direction, as_of)
     labels = store.entity_labels(agent)
     seen = {start.id}
     reached: list[Neighbour] = []
     edge = [start.id]
     for hop in range(1, hops + 1):
-        through: dict[int, list[str]] = defaultdict(list)
+        through: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for each in edge:
-            for fact in graph.of_entity.get(each, ()):
-                for other in graph.of_fact[fact]:
-                    if other not in seen:
-                        through[other].append(fact)
+            for other, fact, predicate in joints.get(each, ()):
+                if other not in seen:
+                    through[other].append((fact, predicate))
         seen |= through.keys()
-        edge = sorted(through, key=lambda number: (-len(through[number]), number))
+        facts = {number: sorted({fact for fact, _ in ways}) for number, ways in through.items()}
+        edge = sorted(through, key=lambda number: (-len(facts[number]), number))
         reached += [
             Neighbour(
                 entity=number,
                 name=labels[number][1],
                 type=labels[number][2],
                 hops=hop,
-                through=tuple(sorted(set(through[number]))),
+                through=tuple(facts[number]),
+                predicates=tuple(sorted({word for _, word in through[number] if word})),
             )
             for number in edge
         ]
         if len(reached) >= k or not edge:
             break
     return reached[:k]
+
+
+def _joints(
+    store: Store, agent: str, direction: Direction, as_of: datetime | None
+) -> dict[int, list[tuple[int, str, str]]]:
+    """For each entity the ones it is joined to, by which fact and predicate."""
+    joints: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    if direction == "both":
+        of_fact: dict[str, list[int]] = defaultdict(list)
+        for number, fact in store.entity_fact_links(agent, as_of=as_of):
+            of_fact[fact].append(number)
+        for fact, numbers in of_fact.items():
+            for a in numbers:
+                joints[a] += [(b, fact, "") for b in numbers if b != a]
+    for edge in store.edges(agent, as_of=as_of):
+        if edge.target is not None and direction in ("both", "out"):
+            joints[edge.source].append((edge.target, edge.fact, edge.predicate))
+        if edge.target is not None and direction in ("both", "in"):
+            joints[edge.target].append((edge.source, edge.fact, edge.predicate))
+    return joints
 
 
 def _build(links: Sequence[tuple[int, str]], ties: Sequence[tuple[int, int]] = ()) -> Graph:

@@ -17,7 +17,14 @@ from consolidate.store.rows import LIVE_SQL
 from consolidate.times import format_time
 from consolidate.types import Edge, Triple
 
-__all__ = ["EdgePart", "EdgeRow", "edge_rows"]
+__all__ = ["HELD_SQL", "EdgePart", "EdgeRow", "edge_rows"]
+
+HELD_SQL = (
+    "status NOT IN ('merged', 'forgotten') "
+    "AND coalesce(valid_from, stated_at, recorded_at) <= {moment} "
+    f"AND (valid_to > {{moment}} OR valid_to IS NULL AND {LIVE_SQL})"
+)
+"""That a fact held at a moment; one that was retired holds up to the end that this gave it."""
 
 EdgeRow = tuple[int, str, int | None, str]
 """Source, predicate, target, value."""
@@ -114,12 +121,7 @@ class EdgePart(Part):
         """
         held = "1" if history else LIVE_SQL
         if as_of is not None:
-            # A fact that was retired holds up to the end that this gave it
-            held = (
-                "status NOT IN ('merged', 'forgotten') "
-                "AND coalesce(valid_from, stated_at, recorded_at) <= ?3 "
-                f"AND (valid_to > ?3 OR valid_to IS NULL AND {LIVE_SQL})"
-            )
+            held = HELD_SQL.format(moment="?3")
         rows = self._db.query(
             f"SELECT {_EDGE_SQL}, {LIVE_SQL} FROM edges "  # noqa: S608
             "JOIN facts ON facts.id = fact WHERE edges.agent = ?1 "

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from consolidate.store.base import Part
+from consolidate.store.edges import HELD_SQL
 from consolidate.store.rows import LIVE_SQL
+from consolidate.times import format_time
 
 __all__ = ["WalkPart"]
 
@@ -17,14 +20,25 @@ class WalkPart(Part):
         """A number that is another after any change of entities, edges or what holds."""
         return int(self._db.value("SELECT number FROM graph_revision"))
 
-    def entity_fact_links(self, agent: str, *, history: bool = False) -> list[tuple[int, str]]:
-        """Which facts name which entities, sorted; live ones only, unless `history`."""
-        only = "" if history else f" AND {LIVE_SQL}"
+    def entity_fact_links(
+        self, agent: str, *, history: bool = False, as_of: datetime | None = None
+    ) -> list[tuple[int, str]]:
+        """Which facts name which entities, sorted.
+
+        Args:
+            agent: Whose.
+            history: All of them, not only those that hold now.
+            as_of: Instead, those that held at this time.
+        """
+        held = "1" if history else LIVE_SQL
+        moment: tuple[str | None, ...] = ()
+        if as_of is not None:
+            held, moment = HELD_SQL.format(moment="?2"), (format_time(as_of),)
         rows = self._db.query(
             "SELECT entity_facts.entity, facts.id FROM entity_facts "  # noqa: S608
             "JOIN facts ON facts.id = entity_facts.fact "
-            f"WHERE facts.agent = ?{only} ORDER BY entity_facts.entity, facts.id",
-            (agent,),
+            f"WHERE facts.agent = ?1 AND {held} ORDER BY entity_facts.entity, facts.id",
+            (agent, *moment),
         )
         return [(int(entity), str(fact)) for entity, fact in rows]
 
