@@ -30,6 +30,21 @@ EIGHT = {
     "forget_memory",
     "recall_conversation",
 }
+ENTITIES = {
+    "entity_alias",
+    "entity_get",
+    "entity_list",
+    "entity_merge",
+    "entity_neighbors",
+    "entity_rename",
+    "entity_split",
+    "extract_entities",
+    "facts_list",
+    "facts_search",
+    "lineage_trace",
+    "ppr_retrieve",
+    "validate_claim",
+}
 PIPELINE = {
     "plan",
     "apply",
@@ -77,7 +92,7 @@ async def over_sse(address: str) -> AsyncIterator[ClientSession]:
 async def _lifetime(session: ClientSession) -> None:
     """Everything a client does in a day."""
     tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-    assert set(tools) == EIGHT | PIPELINE
+    assert set(tools) == EIGHT | PIPELINE | ENTITIES
     hints = tools["recall_memories"].annotations
     assert hints is not None
     assert hints.read_only_hint

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from consolidate.errors import NotFoundError
+from consolidate.graph.walking import Graphs
 from consolidate.protocols import Embedder
 from consolidate.settings import Settings
 from consolidate.store import Store
@@ -42,6 +43,7 @@ class MemoryPart:
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
         self._index: MemoryIndex | None = None
+        self.graphs = Graphs(store)
 
     @property
     def backends(self) -> Backends:

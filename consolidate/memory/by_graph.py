@@ -46,10 +46,10 @@ class Walked:
 class GraphFinder:
     """Ranks facts by a walk from what a query names; the graph is kept until it changes."""
 
-    def __init__(self, store: Store, agent: str) -> None:
+    def __init__(self, store: Store, agent: str, graphs: Graphs) -> None:
         self._store = store
         self._agent = agent
-        self._graphs = Graphs(store)
+        self._graphs = graphs
 
     def find(
         self,

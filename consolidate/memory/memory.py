@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from consolidate.memory.blocks import BlocksPart
 from consolidate.memory.conversation import ConversationPart
+from consolidate.memory.entities import EntitiesPart
 from consolidate.memory.forgetting import ForgettingPart
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.remember import RememberPart
@@ -33,6 +34,7 @@ class Memory(
     StrengthPart,
     BlocksPart,
     ConversationPart,
+    EntitiesPart,
 ):
     """An agent's memory. Open it with `open_memory`; it is a context manager.
 

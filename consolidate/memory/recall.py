@@ -121,7 +121,7 @@ class RecallPart(MemoryPart):
         self._uses: dict[str, tuple[int, datetime]] = {}
         self._uses_lock = threading.Lock()
         self._flushed = time.monotonic()
-        self._graph = GraphFinder(self.store, self.agent)
+        self._graph = GraphFinder(self.store, self.agent, self.graphs)
 
     def recall_memories(
         self,

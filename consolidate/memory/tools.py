@@ -10,7 +10,7 @@ the form that a model's API or a framework wants.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from consolidate.errors import ConsolidateError, InputError
@@ -37,6 +37,8 @@ class Tool:
     """JSON Schema of the arguments, an object."""
     run: Callable[..., Any]
     """Takes checked arguments, returns plain JSON data."""
+    returns: Schema = field(default_factory=lambda: {"type": "object"})
+    """JSON Schema of the answer."""
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False

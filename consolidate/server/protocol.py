@@ -22,6 +22,7 @@ from consolidate.errors import (
     StalePlanError,
     UndoConflictError,
 )
+from consolidate.memory.entity_tools import entity_tools
 from consolidate.memory.memory import Memory
 from consolidate.memory.tools import Tool, create_tools
 from consolidate.server.memories import Memories
@@ -61,8 +62,6 @@ _AGENT: Final = {
     "description": "Whose memory; the server's default if left out.",
 }
 
-_OUTPUT: Final = {"type": "object"}
-
 
 class _Gone(Exception):
     """The caller cancelled or left."""
@@ -70,7 +69,8 @@ class _Gone(Exception):
 
 def all_tools(memory: Memory, progress: Progress = silent) -> dict[str, Tool]:
     """Every tool of a memory, by name."""
-    return {tool.name: tool for tool in (*create_tools(memory), *run_tools(memory, progress))}
+    every = (*create_tools(memory), *entity_tools(memory), *run_tools(memory, progress))
+    return {tool.name: tool for tool in every}
 
 
 def make_server(memories: Memories) -> Server[dict[str, Any]]:
@@ -97,7 +97,7 @@ def make_server(memories: Memories) -> Server[dict[str, Any]]:
                     name=tool.name,
                     description=tool.description,
                     input_schema=_with_agent(tool.parameters, memories.agent is None),
-                    output_schema=_OUTPUT,
+                    output_schema=dict(tool.returns),
                     annotations=types.ToolAnnotations(
                         read_only_hint=tool.read_only,
                         destructive_hint=tool.destructive,
