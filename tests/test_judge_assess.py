@@ -172,8 +172,15 @@ def test_settings_say_how_many_values_an_attribute_holds() -> None:
 
 
 def test_an_ambiguous_name_is_no_ground_to_retire() -> None:
-    found = judged("Ada lives in Ghent", "Ada lives in Bonn", ambiguous=True)
+    found = judged("Ada lives in Ghent", "Ada lives in Bonn", doubtful=("ada",))
     assert (found.relation, found.reason) == (COMPATIBLE, "ambiguous-name")
+
+
+def test_a_value_whose_name_fits_several_is_still_a_value() -> None:
+    pair = ("The mayor of Ghent is Ada Roe", "The mayor of Ghent is Bo Lind")
+    found = judged(*pair, doubtful=("ada",))
+    assert (found.relation, found.reason) == (CONTRADICTS, "same-slot")
+    assert judged(*pair, doubtful=("ghent",)).relation is COMPATIBLE
 
 
 def test_an_alias_is_the_same_subject() -> None:

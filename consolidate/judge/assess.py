@@ -9,7 +9,7 @@ Pure: no database, model or clock. Thresholds are not applied here but in `stage
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from consolidate.judge.entailment import Pair
@@ -70,7 +70,7 @@ def assess(
     verdict: Verdict | None,
     *,
     same_name: Same = lambda a, b: a == b,
-    ambiguous: bool = False,
+    doubtful: Collection[str] = (),
     slots: Mapping[str, str] | None = None,
     layers: Layers = ALL_LAYERS,
 ) -> Assessment:
@@ -81,15 +81,15 @@ def assess(
         right: The other.
         verdict: What the classifier said; None or a failure means it could not tell.
         same_name: Whether two name keys are one entity.
-        ambiguous: A name both need in order to be about one thing fits several entities.
+        doubtful: Keys of names in them that fit several entities.
         slots: Cardinalities of the user's own attributes.
         layers: Those that are at work; fewer than all only where their worth is measured.
     """
     if layers != ALL_LAYERS:
         left, right = dim(left, layers), dim(right, layers)
         verdict = _neutral(verdict) if not layers.classifier else verdict
-        ambiguous = ambiguous and layers.names
-    found = _assess(Pair(left, right, same_name, slots or {}, layers), verdict, ambiguous)
+        doubtful = doubtful if layers.names else ()
+    found = _assess(Pair(left, right, same_name, slots or {}, layers), verdict, doubtful)
     return found if layers.policy else replace(found, review_only=False)
 
 
@@ -101,7 +101,7 @@ def _neutral(verdict: Verdict | None) -> Verdict | None:
     return replace(verdict, forward=nothing, backward=nothing)
 
 
-def _assess(pair: Pair, verdict: Verdict | None, ambiguous: bool) -> Assessment:
+def _assess(pair: Pair, verdict: Verdict | None, doubtful: Collection[str]) -> Assessment:
     if verdict is None or verdict.forward is None or verdict.backward is None:
         why = verdict.failure if verdict and verdict.failure else "no verdict"
         return pair.result(Relation.COMPATIBLE, 0.0, "not-judged", f"not judged: {why}")
@@ -117,7 +117,7 @@ def _assess(pair: Pair, verdict: Verdict | None, ambiguous: bool) -> Assessment:
     against = (verdict.forward.contradiction + verdict.backward.contradiction) / 2
     found = pair.by_words(found, against)
     if found.relation is Relation.CONTRADICTS:
-        return pair.check_contradiction(found, ambiguous)
+        return pair.check_contradiction(found, doubtful)
     if found.relation is not Relation.COMPATIBLE:
         return pair.check_entailment(found)
     return pair.offer_link(found)

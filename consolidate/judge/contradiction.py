@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from consolidate.judge.recency import order
 from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
 from consolidate.judge.steps import FRAME_CONFIDENCE, MEASURED, ask, drop
 from consolidate.judge.values import Value
+from consolidate.names import name_key
 from consolidate.types import Assessment
 
 __all__ = ["ContradictionCheck"]
@@ -43,9 +45,16 @@ _SCOPES: Final = {
 class ContradictionCheck(PairBase):
     """The layers over a pair that the classifier or the words hold for a conflict."""
 
-    def check_contradiction(self, found: Assessment, ambiguous: bool) -> Assessment:
+    def check_contradiction(self, found: Assessment, doubtful: Collection[str]) -> Assessment:
         """What forbids a contradiction, or acting on it."""
-        reason, because = self._veto(ambiguous)
+        in_slot = found.reason == "same-slot" and self.clash is not None
+        if in_slot and self.clash is not None:
+            # Who is meant by a value does not matter; whose value it is does
+            subjects = {name_key(each.subject) for each in self.clash}
+            doubtful = [name for name in doubtful if name in subjects]
+        reason, because = self._veto(bool(doubtful))
+        if in_slot and reason == "many-valued":
+            reason = ""  # a native language is one, whatever is true of languages
         if not reason:
             return self._doubt_contradiction(found)
         found = drop(found, reason, because)

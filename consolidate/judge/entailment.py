@@ -33,7 +33,7 @@ class Pair(ContradictionCheck):
                     reason="values-differ",
                     because=(*found.because, f"but one says {a.amount}, the other {b.amount}"),
                 ),
-                ambiguous=False,
+                doubtful=(),
             )
         names_left = self._names_missing(self.left, self.right)
         names_right = self._names_missing(self.right, self.left)

@@ -27,7 +27,9 @@ _SMALL: Final[dict[str, frozenset[str]]] = {
         "by from and or but as it its he she they we you i my his her their our this that these "
         "there when who which will would can could should must may might now then than so if into "
         "about after before every each all any some only also still never always since until "
-        "instead per uses used wants likes lives works moved said prefers user s".split()
+        "instead per uses used wants likes lives works moved said prefers user s drives speaks "
+        "plays owns keeps runs holds studies drinks eats hates loves born died written founded "
+        "owned edited maintained located listens stores".split()
     ),
     "de": frozenset(
         "der die das den dem des ein eine einen einem einer ist sind war waren hat haben hatte "

@@ -45,6 +45,7 @@ class PairBase:
         self.layers = layers
         self.same_name = same_name
         self.slots = slots
+        self.clash: tuple[Statement, Statement] | None = None
         self.only_left = missing(left.values, right.values)
         self.only_right = missing(right.values, left.values)
 
@@ -73,7 +74,7 @@ class PairBase:
         if self.left.frame == self.right.frame:
             return self._same_frame(found, supported)
         if self.layers.slots and (clash := self._clash(found, contradiction)) is not None:
-            a, b = clash
+            self.clash = a, b = clash
             return raised(
                 found,
                 Relation.CONTRADICTS,

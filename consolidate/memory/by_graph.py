@@ -78,7 +78,10 @@ class GraphFinder:
         seeds = [each for each in named if each in graph.row and not graph.is_hub(each)]
         if not seeds:
             return Walked()
-        mass = graph.walk_from(seeds[:MOST_SEEDS], DAMPING)[len(graph.entities) :]
+        mass = graph.walk_from(seeds[:MOST_SEEDS], DAMPING)[len(graph.entities) :].copy()
+        # What names a seed itself is found by words and by meaning; the graph is for the rest.
+        beside = {graph.row[fact] for seed in seeds for fact in graph.of_entity[seed]}
+        mass[[row - len(graph.entities) for row in beside]] = 0.0
         near = np.argsort(-mass, kind="stable")[: 4 * limit]
         near = near[mass[near] > 0]
         slots = index.slots_of_ids([graph.facts[i] for i in near])

@@ -50,6 +50,11 @@ MEANING: Final = "meaning"
 WORDS: Final = "words"
 GRAPH: Final = "graph"
 
+GRAPH_SHARE: Final = 0.3
+"""What a rank by the graph counts for beside one by meaning and words."""
+GRAPH_KEPT: Final = 2
+"""So many finds of the graph stay in the answer, however unlike the query they are."""
+
 _DEEPEST: Final = 1000
 """The largest limit."""
 _LEAST_DEPTH: Final = 50
@@ -258,11 +263,13 @@ class RecallPart(MemoryPart):
             )
         by_words, counts, passages = self._by_words(asked, allowed, depth)
         rankings = [by_meaning, by_words] if similarity is not None else [by_words]
-        walked, notes = self._walk(asked, allowed, similarity, depth)
+        weights = rarities(counts, facts=max(1, len(index)))
+        walked, notes = self._walk(asked, allowed, similarity, weights, depth)
         by_graph = list(walked.slots)
-        if by_graph:
-            rankings.append(by_graph)
         shares = fuse(rankings, k=settings.fusion_k)
+        for slot, share in fuse([by_graph], k=settings.fusion_k).items():
+            # Being near to what is named says less than being like the query
+            shares[slot] = max(shares.get(slot, 0.0), GRAPH_SHARE * share)
         if asked.vector is not None and index.has_passages:
             for slot in by_meaning:
                 if slot not in passages:
@@ -274,7 +281,6 @@ class RecallPart(MemoryPart):
         strengths = index.strengths(Decay.of(settings), moment, slots)
         days = np.maximum(moment - index.said[slots], 0.0) / 86400.0
         recencies = np.exp(-settings.recency_per_day * days)
-        weights = rarities(counts, facts=max(1, len(index)))
         finds = []
         for slot, strength, recency in zip(shares, strengths, recencies, strict=True):
             covered = coverage(weights, texts.get(slot, ""))
@@ -297,7 +303,7 @@ class RecallPart(MemoryPart):
             )
         finds.sort(key=lambda find: (-find.score, -find.number))
         by_slot = {find.slot: find for find in finds}
-        best = [ranking[0] for ranking in rankings if ranking]
+        best = [ranking[0] for ranking in rankings if ranking] + by_graph[:GRAPH_KEPT]
         chosen = keep(list(by_slot), asked.limit, best)
         found = [by_slot[slot] for slot in chosen]
         if walked.graph is not None:
@@ -310,6 +316,7 @@ class RecallPart(MemoryPart):
         asked: _Question,
         allowed: npt.NDArray[np.bool_],
         similarity: npt.NDArray[np.floating[Any]] | None,
+        weights: Mapping[str, float],
         depth: int,
     ) -> tuple[Walked, list[str]]:
         """Facts near to what the query names. Only what holds now is in the graph."""
@@ -317,9 +324,10 @@ class RecallPart(MemoryPart):
             return Walked(), []
 
         def fit(slots: Sequence[int]) -> npt.NDArray[np.floating[Any]]:
-            if similarity is None:
-                return np.ones(len(slots))
-            return similarity[np.array(slots, dtype=np.int64)]
+            texts = self._texts(slots, {})
+            covered = [coverage(weights, texts.get(slot, "")) for slot in slots]
+            near = 0.0 if similarity is None else similarity[np.array(slots, dtype=np.int64)]
+            return np.maximum(near, covered)
 
         try:
             return self._graph.find(asked.query, self.index, allowed, fit, depth), []

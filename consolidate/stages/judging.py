@@ -35,7 +35,7 @@ class Bench:
         self._readings: dict[str, Reading] = {
             f.id: read(f, mentions[f.id], partial(names.known_as, f.id)) for f in facts
         }
-        self._ambiguous = frozenset(groups.ambiguous)
+        self._ambiguous = groups.ambiguous
         self._names = names
         self._slots = slots
         self._layers = layers
@@ -75,7 +75,10 @@ class Bench:
                 self._readings[pair.right],
                 verdicts[pair.left, pair.right],
                 same_name=self._names.same,
-                ambiguous=not self._ambiguous.isdisjoint((pair.left, pair.right)),
+                doubtful={
+                    *self._ambiguous.get(pair.left, ()),
+                    *self._ambiguous.get(pair.right, ()),
+                },
                 slots=self._slots,
                 layers=self._layers,
             )
