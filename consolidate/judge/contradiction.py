@@ -28,6 +28,9 @@ SUPPORTED_FROM: Final = 0.7
 _LIVES: Final = re.compile(r"\b(?:lives?|living|resides?|moved) (?:in|at|to)\b", re.IGNORECASE)
 _MOVES: Final = re.compile(r"\b(?:has |have )?(?:moved|relocated) (?:in)?to\b", re.IGNORECASE)
 
+_ALSO_OTHERWISE_WORDED: Final = frozenset({"other-measure", "other-identifier"})
+"""Two counted nouns or codes may be one thing in other words ("eight people", "13 persons")."""
+
 _SCOPES: Final = {
     "staging": "staging",
     "stage": "staging",
@@ -57,10 +60,18 @@ class ContradictionCheck(PairBase):
             reason = ""  # a native language is one, whatever is true of languages
         if not reason:
             return self._doubt_contradiction(found)
+        if reason in _ALSO_OTHERWISE_WORDED and self._worded_otherwise(found):
+            return ask(self._doubt_contradiction(found), f"but {because}")
         found = drop(found, reason, because)
         if reason == "series":
             return replace(found, subtype="series")
         return self.offer_link(found) if reason == "modality" else found
+
+    def _worded_otherwise(self, found: Assessment) -> bool:
+        """Whether a classifier that is sure had more to go by than two codes or counted nouns."""
+        a, b = self.left.frame, self.right.frame
+        alike = len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) <= 1
+        return found.reason == "classifier" and found.confidence >= SUPPORTED_FROM and not alike
 
     def _veto(self, ambiguous: bool) -> tuple[str, str]:
         """Reason code and sentence of what makes a conflict impossible; empty if nothing does."""
