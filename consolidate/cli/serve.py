@@ -62,6 +62,14 @@ def serve(
             help="For http: requests that one address may make in a minute.",
         ),
     ] = 600,
+    tools: Annotated[
+        str,
+        typer.Option(
+            "--tools",
+            metavar="all|memory|entities|maintenance",
+            help="Which groups of tools clients see; several with commas.",
+        ),
+    ] = "all",
     db: Db = None,
 ) -> None:
     """Serve the memory to agents over MCP: standard input and output, or HTTP.
@@ -70,9 +78,11 @@ def serve(
     """
     from consolidate.server.memories import Memories
     from consolidate.server.protocol import make_server, quiet_logging
+    from consolidate.server.toolbox import groups_of
 
     if transport not in ("stdio", "http"):
         raise InputError(f"--transport {transport!r} must be stdio or http")
+    groups = groups_of(tools)
     ctx = context(db, only, False)
     quiet_logging()
     with ctx.store(create=True):
@@ -85,7 +95,7 @@ def serve(
             err=True,
         )
     memories = Memories(ctx.path, ctx.settings, only)
-    server = make_server(memories)
+    server = make_server(memories, groups=groups)
     try:
         if transport == "stdio":
             _over_stdio(server)

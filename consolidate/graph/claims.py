@@ -20,7 +20,7 @@ from consolidate.store.validation import check_fact
 from consolidate.types import Assessment, Candidates, Fact, NewFact, Pair, Relation
 
 if TYPE_CHECKING:
-    from consolidate.memory.memory import Memory
+    from consolidate.memory.recall import RecallPart
 
 __all__ = ["ClaimCheck", "Witness", "validate_claim"]
 
@@ -60,7 +60,7 @@ class ClaimCheck:
     why: str
 
 
-def validate_claim(memory: Memory, claim: str, *, limit: int = 12) -> ClaimCheck:
+def validate_claim(memory: RecallPart, claim: str, *, limit: int = 12) -> ClaimCheck:
     """Judge a claim by the facts that hold now.
 
     A fact supports a claim that it says too or that follows from it; a claim that says more than
@@ -119,7 +119,7 @@ def _holds(fact: Fact, now: datetime) -> bool:
 
 
 def _sorted(
-    memory: Memory, claim: Fact, near: list[Fact]
+    memory: RecallPart, claim: Fact, near: list[Fact]
 ) -> tuple[list[Witness], list[Witness], list[Witness]]:
     """Facts for a claim, against it, and those that are unsure; surest first."""
     policy = policy_for(memory.settings, memory.backends.classifier)
@@ -152,7 +152,7 @@ def _follows(found: Assessment, claim: Fact) -> bool:
     return (found.relation is Relation.LEFT_ENTAILS_RIGHT) == (found.right == claim.id)
 
 
-def _judged(memory: Memory, claim: Fact, near: list[Fact]) -> list[tuple[Fact, Assessment]]:
+def _judged(memory: RecallPart, claim: Fact, near: list[Fact]) -> list[tuple[Fact, Assessment]]:
     """What each fact is to the claim; those of another subject are left out."""
     if not near:
         return []

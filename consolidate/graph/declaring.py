@@ -148,7 +148,7 @@ def split(
     """
     entity = find(store, agent, name)
     own = set(store.fact_ids_of_entity(entity.id))
-    moved = list(dict.fromkeys(store.get(fact).id for fact in facts))
+    moved = list(dict.fromkeys(_own(store, agent, fact) for fact in facts))
     strange = [fact for fact in moved if fact not in own]
     if not moved or strange:
         which = strange[0] if strange else "none given"
@@ -317,7 +317,7 @@ def retype(
 def link(store: Store, agent: str, name: str, facts: Sequence[str], *, now: datetime) -> Act:
     """Facts are about an entity although they do not name it."""
     entity = find(store, agent, name)
-    ids = [store.get(fact).id for fact in facts]
+    ids = list(dict.fromkeys(_own(store, agent, fact) for fact in facts))
     return Act(
         agent=agent,
         kind="link",
@@ -371,6 +371,14 @@ def _reference(name: str, key: str) -> str:
     plain = name_of_key(key)
     shown = name if name_key(name) == plain else plain
     return f"{shown}{key[len(plain) :]}"
+
+
+def _own(store: Store, agent: str, fact: str) -> str:
+    """Id of a fact of this agent; another agent's is as good as not there."""
+    found = store.get(fact)
+    if found.agent != agent:
+        raise NotFoundError(f"no fact {fact!r} in the memory of {agent!r}")
+    return found.id
 
 
 def _ends(declared: Alias) -> tuple[str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from consolidate.judge.kinds import behaviour_of
 from consolidate.judge.modality import modality_of
-from consolidate.judge.statements import PRINCIPAL, statements_of
+from consolidate.judge.statements import PRINCIPAL, Statement, statements_of
 from consolidate.types import Fact, Triple
 
-__all__ = ["triples_of"]
+__all__ = ["statements_that_hold", "triples_of"]
 
 
 def triples_of(facts: Iterable[Fact]) -> dict[str, tuple[Triple, ...]]:
@@ -20,10 +20,16 @@ def triples_of(facts: Iterable[Fact]) -> dict[str, tuple[Triple, ...]]:
     return {fact.id: _triples(fact) for fact in facts}
 
 
+def statements_that_hold(text: str) -> list[Statement]:
+    """What a text states as so: not what it plans, asks, reports, denies or says is over."""
+    mood = modality_of(text)
+    if not mood.is_plain or mood.past or mood.negations or mood.ended:
+        return []
+    return list(statements_of(text))
+
+
 def _triples(fact: Fact) -> tuple[Triple, ...]:
-    mood = modality_of(fact.text)
-    behaviour = behaviour_of(fact.kind)
-    if not mood.is_plain or mood.past or mood.negations or mood.ended or behaviour.planned:
+    if behaviour_of(fact.kind).planned:
         return ()
     return tuple(
         Triple(
@@ -32,5 +38,5 @@ def _triples(fact: Fact) -> tuple[Triple, ...]:
             object=each.object_span,
             value=each.object,
         )
-        for each in statements_of(fact.text)
+        for each in statements_that_hold(fact.text)
     )

@@ -20,6 +20,7 @@ from consolidate.types import Fact, FactStatus
 
 __all__ = [
     "entity_alias",
+    "entity_data",
     "entity_get",
     "entity_link_facts",
     "entity_list",
@@ -67,7 +68,7 @@ def entity_list(
         raise InputError(f"limit {limit} and offset {offset} must not be negative")
     found = store.entity_list(agent, kind=kind, limit=limit, offset=offset)
     return {
-        "entities": [{**_entity(entity), "facts": count} for entity, count in found],
+        "entities": [{**entity_data(entity), "facts": count} for entity, count in found],
         "doubts": [to_data(doubt) for doubt in store.doubts(agent)],
     }
 
@@ -84,7 +85,7 @@ def entity_store(
     """Have an entity of this name, even without facts; the same name gives the same one."""
     number = store.declare_entity(agent, name, kind=kind, note=note, now=now or _now())
     found = store.entity_of(agent, number)
-    return {"entity": None if found is None else _entity(found)}
+    return {"entity": None if found is None else entity_data(found)}
 
 
 def entity_alias(
@@ -181,7 +182,7 @@ def extract_entities(
         }
         if store is not None:
             known = lookup(store, mention.text, agent=agent)
-            entry["entity"] = None if known.entity is None else _entity(known.entity)
+            entry["entity"] = None if known.entity is None else entity_data(known.entity)
             entry["candidates"] = [_candidate(each) for each in known.candidates]
         entities.append(entry)
     return {"entities": entities, "model": extractor.identity}
@@ -255,7 +256,7 @@ def _payload(store: Store, found: Lookup, *, history: bool) -> dict[str, Any]:
     facts = store.facts_of_entity(entity.id, history=history)
     names = [text for text, _ in store.names_of(entity.id) if text != entity.name]
     return answer | {
-        "entity": {**_entity(entity), "found_by": found.candidates[0].why},
+        "entity": {**entity_data(entity), "found_by": found.candidates[0].why},
         "aliases": names,
         "facts": [fact.id for fact, _, _ in facts],
         "texts": [
@@ -279,7 +280,8 @@ def _declare(store: Store, act: declaring.Act, preview: bool, now: datetime) -> 
     return {**told, "run": receipt.run}
 
 
-def _entity(entity: NamedEntity) -> dict[str, Any]:
+def entity_data(entity: NamedEntity) -> dict[str, Any]:
+    """An entity as plain data."""
     return {
         "id": entity.id,
         "name": entity.name,
@@ -292,7 +294,7 @@ def _entity(entity: NamedEntity) -> dict[str, Any]:
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
-        **_entity(candidate.entity),
+        **entity_data(candidate.entity),
         "why": candidate.why,
         "confidence": candidate.confidence,
     }

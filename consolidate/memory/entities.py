@@ -1,7 +1,7 @@
-"""A memory's verbs about who and what it is about: entities, their graph, where facts come from.
+"""Who and what a memory is about: entities, what joins them, where facts come from, claims.
 
-Plain data in and out, ready for JSON; the work is in `consolidate.graph`. No language model is
-asked by any of them, and only `validate_claim` and `extract_entities` use a local one.
+Plain JSON data comes out, under the same names as the tools and commands have. No model is asked,
+but by `extract_entities` (the extractor) and `validate_claim` (embedder and judge).
 """
 
 from __future__ import annotations
@@ -11,26 +11,41 @@ from datetime import datetime
 from typing import Any, Literal
 
 from consolidate.errors import InputError
-from consolidate.graph import tools
-from consolidate.graph.walking import Direction
-from consolidate.memory.base import MemoryPart
+from consolidate.graph import declaring, tools, walking
+from consolidate.graph.edges import statements_that_hold
+from consolidate.graph.lineage import Direction, lineage_trace
+from consolidate.memory.recall import RecallPart
+from consolidate.memory.tools import fact_data
 from consolidate.serialise import to_data
 from consolidate.times import parse_time
 
-__all__ = ["EntitiesPart"]
+__all__ = ["EXTRACTION_MODES", "EntitiesPart"]
+
+_Data = dict[str, Any]
+
+EXTRACTION_MODES = ("ner", "ner+triple")
+"""Names alone, or also what the text states of them."""
 
 
-class EntitiesPart(MemoryPart):
-    """A memory's verbs for entities."""
+class EntitiesPart(RecallPart):
+    """A memory's verbs for entities.
 
-    def entity_get(self, name: str, *, history: bool = False) -> dict[str, Any]:
-        """What is known of an entity; see `consolidate.graph.tools.entity_get`."""
+    A name may be written in any way the registry knows; `#12` is an entity's number. Verbs that
+    change who is who take `preview=True` to only tell what would change, and give the run that
+    `undo` takes back.
+    """
+
+    def entity_get(self, name: str, *, history: bool = False) -> _Data:
+        """What is known of an entity; see `graph.tools.entity_get`.
+
+        Returns:
+            `entity` or None, `aliases`, `facts` (ids), `texts`; `candidates` if the name is
+            ambiguous, `suggestions` if it is unknown.
+        """
         return tools.entity_get(self.store, name, agent=self.agent, history=history)
 
-    def entity_list(
-        self, *, kind: str | None = None, limit: int = 50, offset: int = 0
-    ) -> dict[str, Any]:
-        """Entities, those of most facts first; see `consolidate.graph.tools.entity_list`."""
+    def entity_list(self, *, kind: str | None = None, limit: int = 50, offset: int = 0) -> _Data:
+        """`entities` with how many current facts speak of each, most first, and `doubts`."""
         return tools.entity_list(
             self.store, agent=self.agent, kind=kind, limit=limit, offset=offset
         )
@@ -41,23 +56,39 @@ class EntitiesPart(MemoryPart):
         *,
         hops: int = 1,
         k: int = 10,
-        direction: Direction = "both",
+        direction: walking.Direction = "both",
         as_of: datetime | str | None = None,
-    ) -> dict[str, Any]:
-        """What an entity is joined to; see `consolidate.graph.walking.entity_neighbors`."""
-        from consolidate.graph.walking import entity_neighbors
+    ) -> _Data:
+        """Entities that facts join to one, nearest first.
 
-        moment = None if as_of is None else parse_time(as_of, zone=self.settings.timezone)
-        found = entity_neighbors(
+        Args:
+            entity: Its name or number.
+            hops: How many joints may lie between, 1 to 6.
+            k: At most so many.
+            direction: `out` follows what facts state of an entity, `in` what they state of
+                others about it, `both` also joins what one fact names.
+            as_of: By the facts that held then.
+
+        Returns:
+            `entity` and its `neighbors`: id, name, type, hops, and of the last step the
+            `predicates` and the `facts` (ids).
+
+        Raises:
+            NotFoundError: The name leads to none; names what may be meant.
+            InputError: It leads to several, or a value can't be used.
+        """
+        found = declaring.find(self.store, self.agent, entity)
+        near = walking.entity_neighbors(
             self.store,
-            entity,
+            f"#{found.id}",
             agent=self.agent,
             hops=hops,
             k=k,
             direction=direction,
-            as_of=moment,
+            as_of=None if as_of is None else parse_time(as_of, zone=self.settings.timezone),
         )
         return {
+            "entity": tools.entity_data(found),
             "neighbors": [
                 {
                     "id": each.entity,
@@ -67,21 +98,44 @@ class EntitiesPart(MemoryPart):
                     "predicates": list(each.predicates),
                     "facts": list(each.through),
                 }
-                for each in found
-            ]
+                for each in near
+            ],
         }
 
-    def entity_alias(
-        self, name: str, alias: str, *, never: bool = False, preview: bool = False
-    ) -> dict[str, Any]:
-        """Declare another name of an entity, or (`never`) that it is none."""
-        return tools.entity_alias(
-            self.store, name, alias, agent=self.agent, never=never, preview=preview
+    def entity_link_facts(self, name: str, facts: Sequence[str], *, preview: bool = False) -> _Data:
+        """Declare that facts are about an entity that they do not name."""
+        return tools.entity_link_facts(
+            self.store, name, self._owned(facts), agent=self.agent, preview=preview, now=self.now()
         )
 
-    def entity_merge(self, name: str, into: str, *, preview: bool = False) -> dict[str, Any]:
-        """Declare that two entities are one; `undo` of the run takes it back."""
-        return tools.entity_merge(self.store, name, into, agent=self.agent, preview=preview)
+    def entity_alias(
+        self,
+        name: str,
+        alias: str,
+        *,
+        never: bool = False,
+        remove: bool = False,
+        preview: bool = False,
+    ) -> _Data:
+        """Declare another name of an entity, take it back, or say that it is never this one."""
+        if never and remove:
+            raise InputError("entity_alias: never and remove exclude each other")
+        return tools.entity_alias(
+            self.store,
+            name,
+            alias,
+            agent=self.agent,
+            never=never,
+            remove=remove,
+            preview=preview,
+            now=self.now(),
+        )
+
+    def entity_merge(self, name: str, into: str, *, preview: bool = False) -> _Data:
+        """Declare that two entities are one; `into` keeps its name."""
+        return tools.entity_merge(
+            self.store, name, into, agent=self.agent, preview=preview, now=self.now()
+        )
 
     def entity_split(
         self,
@@ -92,58 +146,88 @@ class EntitiesPart(MemoryPart):
         kind: str = "",
         note: str = "",
         preview: bool = False,
-    ) -> dict[str, Any]:
-        """Declare that some facts of an entity are about another."""
+    ) -> _Data:
+        """Declare that some facts of an entity are about another, of the same or a new name."""
         return tools.entity_split(
             self.store,
             name,
-            facts,
+            self._owned(facts),
             agent=self.agent,
             new=new,
             kind=kind,
             note=note,
             preview=preview,
+            now=self.now(),
         )
 
-    def entity_rename(self, name: str, new: str, *, preview: bool = False) -> dict[str, Any]:
-        """Declare by which name an entity is shown."""
-        return tools.entity_rename(self.store, name, new, agent=self.agent, preview=preview)
+    def entity_rename(self, name: str, new: str, *, preview: bool = False) -> _Data:
+        """Declare by which name an entity is shown; the old one still leads to it."""
+        return tools.entity_rename(
+            self.store, name, new, agent=self.agent, preview=preview, now=self.now()
+        )
 
     def ppr_retrieve(
         self, query_entities: Sequence[str], *, damping: float = 0.5, k: int = 20
-    ) -> dict[str, Any]:
-        """Facts and entities near to some, by Personalised PageRank.
+    ) -> _Data:
+        """Facts and entities near to some entities, by Personalised PageRank.
+
+        Args:
+            query_entities: Their names.
+            damping: Chance to walk on instead of starting over, over 0 and under 1.
+            k: At most so many facts, and so many entities.
+
+        Returns:
+            `seeds`, `facts` and `entities` with their `score`, most first; `unknown` are names
+            that lead nowhere or to several, `left_out` those in too many facts to say anything.
+            Without a seed nothing is ranked.
 
         Raises:
             InputError: A value can't be used, or scipy is not installed.
         """
-        from consolidate.graph.walking import ppr_retrieve
-
-        found = ppr_retrieve(
+        if isinstance(query_entities, str):
+            raise InputError(f"query_entities {query_entities!r} must be a list of names")
+        found = walking.ppr_retrieve(
             self.graphs, self.store, query_entities, agent=self.agent, damping=damping, k=k
         )
         ids = [fact for fact, _ in found.facts]
-        texts = {fact.id: fact.text for fact in self.store.facts(agent=self.agent, ids=ids)}
+        texts = {fact.id: fact.text for fact in self.store.facts(ids=ids, agent=self.agent)}
         labels = self.store.entity_labels(self.agent)
         return {
+            "seeds": [{"id": each, "name": labels[each][1]} for each in found.seeds],
             "facts": [
-                {"id": fact, "text": texts.get(fact, ""), "score": score}
-                for fact, score in found.facts
+                {"id": fact, "text": texts[fact], "score": round(mass, 6)}
+                for fact, mass in found.facts
+                if fact in texts
             ],
             "entities": [
-                {"id": number, "name": labels[number][1], "score": score}
-                for number, score in found.entities
+                {"id": e, "name": labels[e][1], "type": labels[e][2], "score": round(mass, 6)}
+                for e, mass in found.entities
             ],
             "unknown": list(found.unknown),
             "left_out": list(found.left_out),
         }
 
-    def extract_entities(self, text: str) -> dict[str, Any]:
-        """What a text names, and which known entity each name leads to."""
+    def extract_entities(self, text: str, *, mode: Literal["ner", "ner+triple"] = "ner") -> _Data:
+        """What a text names, and which known entity each name leads to. Nothing is stored.
+
+        Args:
+            text: Any text.
+            mode: `ner+triple` also gives what the text states, as subject, predicate, object;
+                what it only plans, asks, denies or reports is left out.
+        """
+        if mode not in EXTRACTION_MODES:
+            raise InputError(f"mode {mode!r} must be one of {', '.join(EXTRACTION_MODES)}")
         if not text.strip():
             raise InputError("text must not be blank")
-        extractor = self.backends.extractor
-        return tools.extract_entities(text, extractor=extractor, store=self.store, agent=self.agent)
+        found = tools.extract_entities(
+            text, extractor=self.backends.extractor, store=self.store, agent=self.agent
+        )
+        stated = statements_that_hold(text) if mode == "ner+triple" else ()
+        triples = [
+            {"subject": each.subject, "predicate": each.predicate, "object": each.object}
+            for each in stated
+        ]
+        return {"entities": found["entities"], "triples": triples, "model": found["model"]}
 
     def facts_list(
         self,
@@ -154,8 +238,11 @@ class EntitiesPart(MemoryPart):
         history: bool = False,
         limit: int = 50,
         offset: int = 0,
-    ) -> dict[str, Any]:
-        """Facts by id, in that order, or by filter; see `consolidate.graph.tools.facts_list`."""
+    ) -> _Data:
+        """`facts` by id, in the order asked for, or by filter, newest first; and `missing` ids.
+
+        Facts named by id come whatever their status; by filter, current ones unless `history`.
+        """
         return tools.facts_list(
             self.store,
             fact_ids,
@@ -167,24 +254,64 @@ class EntitiesPart(MemoryPart):
             offset=offset,
         )
 
-    def facts_search(self, query: str, *, limit: int = 10) -> dict[str, Any]:
-        """Current facts with the words of a query, best first."""
+    def facts_search(self, query: str, *, limit: int = 10) -> _Data:
+        """Current `facts` with the words of a query, best first; no model is asked."""
         return tools.facts_search(self.store, query, agent=self.agent, limit=limit)
 
     def lineage_trace(
         self,
         start: str,
-        *,
         kind: Literal["fact", "entity"] = "fact",
-        direction: Literal["backward", "forward", "both"] = "both",
+        *,
+        direction: Direction = "both",
         depth: int = 3,
-    ) -> dict[str, Any]:
-        """Where a fact comes from and what became of it, as nodes and edges."""
-        from consolidate.graph.lineage import lineage_trace
-
-        found: dict[str, Any] = to_data(
-            lineage_trace(
-                self.store, start, kind, agent=self.agent, direction=direction, depth=depth
-            )
+        most: int = 200,
+    ) -> _Data:
+        """Where a fact or entity comes from and what became of it: `nodes` and `edges`."""
+        found = lineage_trace(
+            self.store,
+            start,
+            kind,
+            agent=self.agent,
+            direction=direction,
+            depth=depth,
+            most=most,
         )
-        return found
+        data: _Data = to_data(found)
+        return data
+
+    def validate_claim(self, claim: str, *, limit: int = 12) -> _Data:
+        """Whether the facts that hold now bear a claim out.
+
+        Returns:
+            `verdict` (supported, contradicted or unknown), `why`, and the facts that say so.
+        """
+        from consolidate.graph import claims  # which is made of memories
+
+        found = claims.validate_claim(self, claim, limit=limit)
+
+        def shown(witnesses: Sequence[claims.Witness]) -> list[_Data]:
+            return [
+                {
+                    **fact_data(each.fact),
+                    "confidence": round(each.confidence, 4),
+                    "because": list(each.because),
+                }
+                for each in witnesses
+            ]
+
+        return {
+            "claim": found.claim,
+            "verdict": found.verdict,
+            "why": found.why,
+            "considered": found.considered,
+            "supporting": shown(found.supporting),
+            "contradicting": shown(found.contradicting),
+            "unsure": shown(found.unsure),
+        }
+
+    def _owned(self, facts: Collection[str]) -> list[str]:
+        """Ids of facts of this agent; another's are refused as not there."""
+        if isinstance(facts, str):
+            raise InputError(f"facts {facts!r} must be a list of ids")
+        return [self.own(each).id for each in facts]

@@ -1,261 +1,300 @@
-"""The verbs about entities as tools, for agents: one for each of a memory's, of the same name."""
+"""The tools about entities: who and what the memory knows, what joins them, where it comes from.
+
+Those that change who is who take two calls: the first shows what would change and gives a token,
+the second carries the token and does exactly that, or refuses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from consolidate.memory.tools import Schema, Tool
-from consolidate.serialise import to_data
+from consolidate.errors import StalePlanError
+from consolidate.graph.lineage import Lineage
+from consolidate.memory import answers
+from consolidate.memory.entities import EXTRACTION_MODES
+from consolidate.memory.schemas import (
+    Schema,
+    chosen,
+    count,
+    flag,
+    gives,
+    number,
+    takes,
+    text,
+    texts,
+)
+from consolidate.memory.tools import Tool
+from consolidate.serialise import digest
 
 if TYPE_CHECKING:
     from consolidate.memory.memory import Memory
 
 __all__ = ["entity_tools"]
 
-
-def _object(required: tuple[str, ...] = (), /, **properties: Mapping[str, Any]) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _answer(**properties: str) -> Schema:
-    """Schema of an answer that has all of these."""
-    return {
-        "type": "object",
-        "properties": {
-            name: {"type": ["object", "null"] if kind == "object?" else kind}
-            for name, kind in properties.items()
-        },
-        "required": list(properties),
-    }
-
-
-def _text(description: str) -> Mapping[str, Any]:
-    return {"type": "string", "description": description}
-
-
-def _one_of(description: str, *options: str) -> Mapping[str, Any]:
-    return {"type": "string", "enum": list(options), "description": description}
-
-
-def _count(description: str, low: int, high: int) -> Mapping[str, Any]:
-    return {"type": "integer", "minimum": low, "maximum": high, "description": description}
-
-
-def _many(description: str) -> Mapping[str, Any]:
-    return {"type": "array", "items": {"type": "string"}, "description": description}
-
-
-_NAME: Final = _text("A name in any spelling, or '#12' for the entity of that number.")
-_HISTORY: Final = {
-    "type": "boolean",
-    "description": "Also what no longer holds.",
-    "default": False,
-}
-_PREVIEW: Final = {
-    "type": "boolean",
-    "description": "Only tell what would change.",
-    "default": False,
-}
-_DECLARED: Final = _answer(act="string", sentence="string", facts="array", warnings="array")
+_NAME: Final = text("Any name of it, or #12 for its number.")
+_FACTS: Final = texts("Ids of facts.")
+_OFFSET: Final = {"type": "integer", "description": "How many to pass over.", "default": 0}
+_TWO_CALLS: Final = " First call: shows what would change. Second, with its `confirm`: does it."
 
 
 def entity_tools(memory: Memory) -> list[Tool]:
-    """Make the tools."""
-    return [*_looking(memory), *_walking(memory), *_declaring(memory)]
+    """Make the tools about the entities of one memory."""
+    return [*_looking_up(memory), *_declaring(memory), *_walking(memory), *_reading(memory)]
 
 
-def _looking(memory: Memory) -> list[Tool]:
-    def look(name: str, description: str, parameters: Schema, returns: Schema, run: Any) -> Tool:
-        return Tool(
-            name=name,
-            description=description,
-            parameters=parameters,
-            run=run,
-            returns=returns,
+def _looking_up(memory: Memory) -> list[Tool]:
+    return [
+        Tool(
+            name="entity_get",
+            description=(
+                "What is known of somebody or something: other names, facts (ids and texts). "
+                "Ask this before answering about a name. `entity` is null if it is unknown, or "
+                "ambiguous (see `candidates`): say so, guess nothing."
+            ),
+            parameters=takes(["name"], name=_NAME, history=flag("Also what no longer holds.")),
+            run=memory.entity_get,
+            returns=gives(answers.EntityAnswer),
             read_only=True,
             idempotent=True,
+        ),
+        Tool(
+            name="entity_list",
+            description="Who and what the memory is about, most facts first; names in doubt.",
+            parameters=takes(
+                kind=text("Only of this type: person, place, ..."),
+                limit=count("At most so many.", 0, 1000, 50),
+                offset=_OFFSET,
+            ),
+            run=memory.entity_list,
+            returns=gives(answers.EntitiesAnswer),
+            read_only=True,
+            idempotent=True,
+        ),
+        Tool(
+            name="extract_entities",
+            description=(
+                "What a text names, and which known entity each name leads to; with mode "
+                "ner+triple also what it states. Stores nothing."
+            ),
+            parameters=takes(
+                ["text"],
+                text=text("Any text."),
+                mode=chosen("How much.", *EXTRACTION_MODES, default=EXTRACTION_MODES[0]),
+            ),
+            run=memory.extract_entities,
+            returns=gives(answers.ExtractAnswer),
+            read_only=True,
+            idempotent=True,
+        ),
+    ]
+
+
+def _declaring(memory: Memory) -> list[Tool]:
+    def two_calls(
+        name: str,
+        description: str,
+        required: Sequence[str],
+        destructive: bool,
+        /,
+        **taken: Schema,
+    ) -> Tool:
+        return Tool(
+            name=name,
+            description=description + _TWO_CALLS,
+            parameters=takes(required, **taken, confirm=text("From the first call.")),
+            run=_confirmed(memory, name),
+            returns=gives(answers.ActAnswer),
+            destructive=destructive,
         )
 
-    def validate(claim: str, limit: int = 12) -> Any:
-        from consolidate.graph.claims import validate_claim
-
-        return to_data(validate_claim(memory, claim, limit=limit))
-
     return [
-        look(
-            "entity_get",
-            "Look a person, company, project or thing up: its names, and the facts about it, "
-            "current first. An unknown name gives entity null and suggestions; an ambiguous one "
-            "gives all candidates, and nothing is guessed.",
-            _object(("name",), name=_NAME, history=_HISTORY),
-            _answer(entity="object?", aliases="array", facts="array", texts="array",
-                    candidates="array", suggestions="array"),
-            memory.entity_get,
+        two_calls(
+            "entity_link_facts",
+            "Declare that facts are about an entity that they do not name.",
+            ["name", "facts"],
+            False,
+            name=_NAME,
+            facts=_FACTS,
         ),
-        look(
-            "entity_list",
-            "List what the memory is about, most facts first, and names that are in doubt.",
-            _object(
-                (), kind=_text("Only of this type, e.g. person."),
-                limit=_count("At most so many.", 1, 1000),
-                offset=_count("How many to leave out.", 0, 10**9),
-            ),
-            _answer(entities="array", doubts="array"),
-            memory.entity_list,
+        two_calls(
+            "entity_alias",
+            "Declare another name of an entity; or that it is never this one; or take it back.",
+            ["name", "alias"],
+            True,
+            name=_NAME,
+            alias=text("The other name."),
+            never=flag("The name is never this one."),
+            remove=flag("Take a declared name back."),
         ),
-        look(
-            "extract_entities",
-            "Find the names in a text, and which known entity each leads to. Stores nothing.",
-            _object(("text",), text=_text("The text.")),
-            _answer(entities="array", model="string"),
-            memory.extract_entities,
+        two_calls(
+            "entity_merge",
+            "Declare that two entities are one.",
+            ["name", "into"],
+            True,
+            name=_NAME,
+            into=text("The one that keeps its name."),
         ),
-        look(
-            "facts_list",
-            "Read facts by id, in that order, or by entity or kind, newest first.",
-            _object(
-                (), fact_ids=_many("Ids, e.g. from entity_get."), entity=_NAME,
-                kind=_text("Only of this kind."), history=_HISTORY,
-                limit=_count("At most so many.", 1, 1000),
-                offset=_count("How many to leave out.", 0, 10**9),
-            ),
-            _answer(facts="array", missing="array"),
-            memory.facts_list,
+        two_calls(
+            "entity_split",
+            "Declare that some facts of an entity are about another of that name, or a new one.",
+            ["name", "facts"],
+            True,
+            name=_NAME,
+            facts=_FACTS,
+            new=text("Name of the other one, if it has another."),
+            kind=text("What the other one is: person, place, ..."),
+            note=text("What tells it from the first."),
         ),
-        look(
-            "facts_search",
-            "Find current facts by their words, best first.",
-            _object(("query",), query=_text("Words."), limit=_count("At most so many.", 1, 100)),
-            _answer(facts="array"),
-            memory.facts_search,
+        two_calls(
+            "entity_rename",
+            "Show an entity under another name; the old one still leads to it.",
+            ["name", "new"],
+            True,
+            name=_NAME,
+            new=text("The name to show."),
         ),
-        look(
-            "lineage_trace",
-            "Trace where a fact comes from and what became of it: what it replaced, merged with "
-            "and names, as nodes and edges.",
-            _object(
-                ("start",), start=_text("Id of a fact, or the name of an entity."),
-                kind=_one_of("What start is.", "fact", "entity"),
-                direction=_one_of("Which way.", "backward", "forward", "both"),
-                depth=_count("Steps.", 1, 10),
-            ),
-            _answer(nodes="array", edges="array", depth_reached="integer", truncated="boolean"),
-            memory.lineage_trace,
-        ),
-        look(
-            "validate_claim",
-            "Check a sentence against what holds now: supported, contradicted or unknown, with the "
-            "facts that say so.",
-            _object(
-                ("claim",), claim=_text("One sentence."),
-                limit=_count("Facts that are compared with it.", 1, 50),
-            ),
-            _answer(claim="string", verdict="string", supporting="array", contradicting="array",
-                    unsure="array", considered="integer", why="string"),
-            validate,
-        ),
-    ]  # fmt: skip
+    ]
+
+
+def _confirmed(memory: Memory, verb: str) -> Callable[..., Any]:
+    """Make the two calls of a declaration out of its verb."""
+    declare = getattr(memory, verb)
+
+    def call(confirm: str | None = None, **arguments: Any) -> Any:
+        if confirm is None:
+            told = declare(**arguments, preview=True)
+            return {**told, "confirm": digest([verb, arguments, told])[:16]}
+        # Nobody writes between the look and the deed
+        with memory.store.atomic():
+            told = declare(**arguments, preview=True)
+            if confirm != digest([verb, arguments, told])[:16]:
+                raise StalePlanError(
+                    f"{verb}: {confirm!r} is not of what this would change now; look again "
+                    "without `confirm`, nothing was changed"
+                )
+            return declare(**arguments)
+
+    return call
 
 
 def _walking(memory: Memory) -> list[Tool]:
     return [
         Tool(
             name="entity_neighbors",
-            description="What an entity is joined to by facts, nearest first, with the facts.",
-            parameters=_object(
-                ("entity",),
+            description=(
+                "What an entity is joined to by facts, nearest first, with those facts and what "
+                "they state."
+            ),
+            parameters=takes(
+                ["entity"],
                 entity=_NAME,
-                hops=_count("Joints between the two.", 1, 6),
-                k=_count("At most so many.", 1, 1000),
-                direction=_one_of("Of what facts state: from it, to it, or any.", "both", "in",
-                                  "out"),
-                as_of=_text("A date or time; by the facts that held then."),
+                hops=count("How many joints may lie between.", 1, 6, 1),
+                k=count("At most so many.", 1, 1000, 10),
+                direction=chosen(
+                    "Of what facts state: from it, to it, or any.",
+                    "out",
+                    "in",
+                    "both",
+                    default="both",
+                ),
+                as_of=text("A date or time; by the facts that held then."),
             ),
             run=memory.entity_neighbors,
-            returns=_answer(neighbors="array"),
+            returns=gives(answers.NeighborsAnswer),
             read_only=True,
             idempotent=True,
         ),
         Tool(
             name="ppr_retrieve",
             description=(
-                "Facts and entities near to some names by Personalised PageRank over the graph of "
-                "both. Unknown names give nothing and are listed."
+                "Facts near to some entities, also over several steps, by Personalised PageRank. "
+                "For questions that join facts: who leads the team that owns X?"
             ),
-            parameters=_object(
-                ("query_entities",),
-                query_entities=_many("Names to start from."),
-                damping={"type": "number", "description": "Over 0, under 1: how far it goes.",
-                         "default": 0.5},
-                k=_count("At most so many of each.", 1, 1000),
+            parameters=takes(
+                ["query_entities"],
+                query_entities=texts("Names of what the question is about."),
+                damping=number("Chance to walk on, over 0 and under 1.", 0.5),
+                k=count("At most so many.", 1, 1000, 20),
             ),
             run=memory.ppr_retrieve,
-            returns=_answer(facts="array", entities="array", unknown="array", left_out="array"),
+            returns=gives(answers.PprAnswer),
             read_only=True,
             idempotent=True,
         ),
-    ]  # fmt: skip
+    ]
 
 
-def _declaring(memory: Memory) -> list[Tool]:
-    """Each is journalled as a run of its own, which `undo` takes back."""
+def _reading(memory: Memory) -> list[Tool]:
     return [
         Tool(
-            name="entity_alias",
-            description=(
-                "Say that a name is another name of an entity, or (never) that it is not. Can be "
-                "undone."
+            name="facts_list",
+            description="Facts by id, as `entity_get` names them; or by filter, newest first.",
+            parameters=takes(
+                fact_ids=_FACTS,
+                entity=text("Only facts of this entity."),
+                kind=text("Only of this kind."),
+                history=flag("Also what no longer holds."),
+                limit=count("At most so many.", 0, 1000, 50),
+                offset=_OFFSET,
             ),
-            parameters=_object(
-                ("name", "alias"),
-                name=_NAME,
-                alias=_text("The other name."),
-                never={"type": "boolean", "description": "It is never this one.",
-                       "default": False},
-                preview=_PREVIEW,
-            ),
-            run=memory.entity_alias,
-            returns=_DECLARED,
+            run=memory.facts_list,
+            returns=gives(answers.FactsAnswer),
+            read_only=True,
             idempotent=True,
         ),
         Tool(
-            name="entity_merge",
-            description="Say that two entities are one; preview first. Can be undone.",
-            parameters=_object(
-                ("name", "into"), name=_NAME, into=_text("The one whose name stays."),
-                preview=_PREVIEW,
+            name="facts_search",
+            description="Current facts with the words of a query; no model is asked.",
+            parameters=takes(
+                ["query"],
+                query=text("Words."),
+                limit=count("At most so many.", 0, 1000, 10),
             ),
-            run=memory.entity_merge,
-            returns=_DECLARED,
+            run=memory.facts_search,
+            returns=gives(answers.SearchAnswer),
+            read_only=True,
+            idempotent=True,
         ),
         Tool(
-            name="entity_split",
+            name="lineage_trace",
             description=(
-                "Say that some facts of an entity are about another one, of the same name or a new "
-                "one; preview first. Can be undone."
+                "What a fact or entity comes from and what became of it: supersessions, merges, "
+                "links, names."
             ),
-            parameters=_object(
-                ("name", "facts"), name=_NAME, facts=_many("Ids of the facts that go over."),
-                new=_text("Name of the other; the same if left out."),
-                kind=_text("Its type."), note=_text("What tells it from the first."),
-                preview=_PREVIEW,
+            parameters=takes(
+                ["start"],
+                start=text("Id of a fact, or name of an entity."),
+                kind=chosen("Which of the two.", "fact", "entity", default="fact"),
+                direction=chosen(
+                    "To what came before, after, or both.",
+                    "backward",
+                    "forward",
+                    "both",
+                    default="both",
+                ),
+                depth=count("Steps.", 1, 10, 3),
+                most=count("At most so many nodes.", 1, 1000, 200),
             ),
-            run=memory.entity_split,
-            returns=_DECLARED,
+            run=memory.lineage_trace,
+            returns=gives(Lineage),
+            read_only=True,
+            idempotent=True,
         ),
         Tool(
-            name="entity_rename",
-            description="Choose the name an entity is shown by; the old one still leads to it.",
-            parameters=_object(
-                ("name", "new"), name=_NAME, new=_text("The name."), preview=_PREVIEW
+            name="validate_claim",
+            description=(
+                "Whether the memory supports or contradicts a claim, or does not know, with the "
+                "facts that say so."
             ),
-            run=memory.entity_rename,
-            returns=_DECLARED,
+            parameters=takes(
+                ["claim"],
+                claim=text("One sentence."),
+                limit=count("Facts that are compared with it.", 1, 50, 12),
+            ),
+            run=memory.validate_claim,
+            returns=gives(answers.ClaimAnswer),
+            read_only=True,
+            idempotent=True,
         ),
-    ]  # fmt: skip
+    ]

@@ -30,11 +30,11 @@ _PATIENCE = 60.0
 class Memory(
     RememberPart,
     ForgettingPart,
+    EntitiesPart,
     RecallPart,
     StrengthPart,
     BlocksPart,
     ConversationPart,
-    EntitiesPart,
 ):
     """An agent's memory. Open it with `open_memory`; it is a context manager.
 

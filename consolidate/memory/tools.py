@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from consolidate.errors import ConsolidateError, InputError
+from consolidate.memory import answers
+from consolidate.memory.records import Remembered, StoredMemory
+from consolidate.memory.schemas import Schema, count, flag, gives, takes, text, texts
 from consolidate.serialise import to_data
 from consolidate.times import format_time, parse_time
 from consolidate.types import Fact
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     from consolidate.memory.records import ForgetPreview, Recalled
 
 __all__ = ["Tool", "as_anthropic", "as_langchain", "as_openai", "create_tools", "fact_data"]
-
-Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class Tool:
     run: Callable[..., Any]
     """Takes checked arguments, returns plain JSON data."""
     returns: Schema = field(default_factory=lambda: {"type": "object"})
-    """JSON Schema of the answer."""
+    """JSON Schema of what it answers."""
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -94,38 +95,11 @@ def check_arguments(name: str, schema: Schema, arguments: Mapping[str, Any]) -> 
             raise InputError(f"{name}: {key} {value!r} must be one of {', '.join(options)}")
 
 
-def _schema(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _text(description: str, **more: Any) -> Mapping[str, Any]:
-    return {"type": "string", "description": description, **more}
-
-
-def _count(description: str, low: int, high: int, default: int) -> Mapping[str, Any]:
-    return {
-        "type": "integer",
-        "description": description,
-        "minimum": low,
-        "maximum": high,
-        "default": default,
-    }
-
-
-def _flag(description: str) -> Mapping[str, Any]:
-    return {"type": "boolean", "description": description, "default": False}
-
-
-_BLOCK: Final = _text("Name of the block, e.g. 'persona' or 'project'.")
-_STATED: Final = _text(
+_BLOCK: Final = text("Name of the block, e.g. 'persona' or 'project'.")
+_STATED: Final = text(
     "When it was said: ISO 8601 with an offset, e.g. 2026-03-01T09:00:00+01:00; now if left out."
 )
-_SOURCE: Final = _text("Who said it: user, assistant, tool, web, ...", default="user")
+_SOURCE: Final = text("Who said it: user, assistant, tool, web, ...", default="user")
 
 
 def create_tools(memory: Memory) -> list[Tool]:
@@ -157,13 +131,14 @@ def _taking_in(memory: Memory) -> list[Tool]:
                 "the place of the older one, and what is unclear is left for a review. Returns "
                 "what was done to each fact and why."
             ),
-            parameters=_schema(
+            parameters=takes(
                 ["text"],
-                text=_text("What was said, as it was said."),
+                text=text("What was said, as it was said."),
                 stated_at=_STATED,
                 source=_SOURCE,
             ),
             run=remember_facts,
+            returns=gives(Remembered),
         ),
         Tool(
             name="store_memory",
@@ -171,14 +146,15 @@ def _taking_in(memory: Memory) -> list[Tool]:
                 "Keep a document, note or experience whole. The same content again makes no "
                 "second copy. For single claims that can change, use remember_facts."
             ),
-            parameters=_schema(
+            parameters=takes(
                 ["content"],
-                content=_text("The content."),
+                content=text("The content."),
                 metadata={"type": "object", "description": "Anything to keep with it."},
                 stated_at=_STATED,
                 source=_SOURCE,
             ),
             run=store_memory,
+            returns=gives(StoredMemory),
             idempotent=True,
         ),
     ]
@@ -203,15 +179,16 @@ def _recalling(memory: Memory) -> Tool:
             "Find what is known about something, by meaning and by words, best first. Gives what "
             "holds now; with as_of what held then, with include_history also what was replaced."
         ),
-        parameters=_schema(
+        parameters=takes(
             ["query"],
-            query=_text("A question or some words."),
-            kind=_text("Only facts of this kind, e.g. preference or instruction."),
-            limit=_count("At most so many.", 1, 100, 10),
-            as_of=_text("A date or time; gives what held then."),
-            include_history=_flag("Also what was superseded or merged."),
+            query=text("A question or some words."),
+            kind=text("Only facts of this kind, e.g. preference or instruction."),
+            limit=count("At most so many.", 1, 100, 10),
+            as_of=text("A date or time; gives what held then."),
+            include_history=flag("Also what was superseded or merged."),
         ),
         run=recall_memories,
+        returns=gives(answers.RecallAnswer),
         read_only=True,
         idempotent=True,
     )
@@ -233,8 +210,9 @@ def _blocks(memory: Memory) -> list[Tool]:
         Tool(
             name="recall_memory_block",
             description="Read a named block of text, e.g. what is known about the user.",
-            parameters=_schema(["name"], name=_BLOCK),
+            parameters=takes(["name"], name=_BLOCK),
             run=recall_memory_block,
+            returns=gives(answers.BlockAnswer),
             read_only=True,
             idempotent=True,
         ),
@@ -244,20 +222,22 @@ def _blocks(memory: Memory) -> list[Tool]:
                 "Write a named block anew. Give the version you read, so that a change made by "
                 "someone else meanwhile is not lost. Earlier versions are kept."
             ),
-            parameters=_schema(
+            parameters=takes(
                 ["name", "content"],
                 name=_BLOCK,
-                content=_text("All that the block is to hold."),
+                content=text("All that the block is to hold."),
                 version={"type": "integer", "description": "The version you read; 0 for none."},
             ),
             run=replace_memory_block,
+            returns=gives(answers.BlockAnswer),
             idempotent=True,
         ),
         Tool(
             name="append_memory_block",
             description="Add text to the end of a named block; it is made if it is missing.",
-            parameters=_schema(["name", "content"], name=_BLOCK, content=_text("What to add.")),
+            parameters=takes(["name", "content"], name=_BLOCK, content=text("What to add.")),
             run=append_memory_block,
+            returns=gives(answers.BlockAnswer),
         ),
     ]
 
@@ -290,25 +270,27 @@ def _leaving(memory: Memory) -> list[Tool]:
                 "get a preview and a token, and nothing is deleted. Show it to the user. Then "
                 "call again with the token alone to delete exactly what was shown."
             ),
-            parameters=_schema(
-                description=_text("What the facts are about."),
-                ids={"type": "array", "items": {"type": "string"}, "description": "Their ids."},
-                token=_text("From the preview, to confirm."),
-                revive=_flag("Let what they had superseded hold again."),
+            parameters=takes(
+                description=text("What the facts are about."),
+                ids=texts("Their ids."),
+                token=text("From the preview, to confirm."),
+                revive=flag("Let what they had superseded hold again."),
             ),
             run=forget_memory,
+            returns=gives(answers.ForgetAnswer),
             destructive=True,
         ),
         Tool(
             name="recall_conversation",
             description="Search earlier messages by words, with the messages around each.",
-            parameters=_schema(
+            parameters=takes(
                 ["query"],
-                query=_text("Words to look for."),
-                limit=_count("At most so many.", 1, 100, 10),
-                neighbours=_count("Messages before and after each.", 0, 10, 1),
+                query=text("Words to look for."),
+                limit=count("At most so many.", 1, 100, 10),
+                neighbours=count("Messages before and after each.", 0, 10, 1),
             ),
             run=recall_conversation,
+            returns=gives(answers.ConversationAnswer),
             read_only=True,
             idempotent=True,
         ),

@@ -10,7 +10,7 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
@@ -22,18 +22,16 @@ from consolidate.errors import (
     StalePlanError,
     UndoConflictError,
 )
-from consolidate.memory.entity_tools import entity_tools
-from consolidate.memory.memory import Memory
-from consolidate.memory.tools import Tool, create_tools
+from consolidate.memory.tools import Tool
 from consolidate.server.memories import Memories
-from consolidate.server.runs import run_tools
-from consolidate.stages.work import Progress, silent
+from consolidate.server.toolbox import GROUPS, Group, toolbox
+from consolidate.stages.work import Progress
 from consolidate.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-__all__ = ["all_tools", "make_server"]
+__all__ = ["make_server", "quiet_logging"]
 
 log = logging.getLogger(__name__)
 
@@ -67,14 +65,14 @@ class _Gone(Exception):
     """The caller cancelled or left."""
 
 
-def all_tools(memory: Memory, progress: Progress = silent) -> dict[str, Tool]:
-    """Every tool of a memory, by name."""
-    every = (*create_tools(memory), *entity_tools(memory), *run_tools(memory, progress))
-    return {tool.name: tool for tool in every}
-
-
-def make_server(memories: Memories) -> Server[dict[str, Any]]:
+def make_server(
+    memories: Memories, *, groups: Collection[Group] = GROUPS
+) -> Server[dict[str, Any]]:
     """Make an MCP server over the memories of a store.
+
+    Args:
+        memories: The memories.
+        groups: Which groups of tools it has.
 
     Raises:
         InputError: The `mcp` package is not installed.
@@ -88,7 +86,7 @@ def make_server(memories: Memories) -> Server[dict[str, Any]]:
             "the server needs the package mcp; install it with `pip install 'consolidate[mcp]'`"
         ) from error
 
-    described = _Described(memories)
+    described = _Described(memories, groups)
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -119,7 +117,9 @@ def make_server(memories: Memories) -> Server[dict[str, Any]]:
 
         def work() -> types.CallToolResult:
             arguments = dict(params.arguments or {})
-            answer: types.CallToolResult = _called(memories, params.name, arguments, tell, types)
+            answer: types.CallToolResult = _called(
+                memories, groups, params.name, arguments, tell, types
+            )
             return answer
 
         try:
@@ -175,14 +175,19 @@ def _with_agent(schema: Mapping[str, Any], may_name_one: bool) -> dict[str, Any]
 
 
 def _called(
-    memories: Memories, name: str, arguments: dict[str, Any], progress: Progress, types: Any
+    memories: Memories,
+    groups: Collection[Group],
+    name: str,
+    arguments: dict[str, Any],
+    progress: Progress,
+    types: Any,
 ) -> Any:
     """Do a call; what goes wrong is an answer with a code, never the end of the connection."""
     try:
         agent = arguments.pop("agent_id", None)
         if agent is not None and not isinstance(agent, str):
             raise InputError(f"{name}: agent_id must be of type string, not {agent!r}")
-        tools = all_tools(memories.of(agent), progress)
+        tools = toolbox(memories.of(agent), progress, groups=groups)
         if name not in tools:
             raise InputError(f"no tool {name!r}; there are {', '.join(tools)}")
         answer = tools[name].call(**arguments)
@@ -213,14 +218,15 @@ def _refused(types: Any, code: str, message: str) -> Any:
 class _Described:
     """What can be listed and read: tools, blocks and reports of the server's own agent."""
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: Memories, groups: Collection[Group]) -> None:
         self._memories = memories
+        self._groups = groups
         self._tools: list[Tool] = []
 
     def tools(self) -> list[Tool]:
         """The tools; which there are is the same for every memory."""
         if not self._tools:
-            self._tools = [*all_tools(self._memories.of(None)).values()]
+            self._tools = [*toolbox(self._memories.of(None), groups=self._groups).values()]
         return self._tools
 
     def resources(self) -> list[tuple[str, str, str]]:
@@ -245,7 +251,7 @@ class _Described:
         head, _, name = uri.removeprefix("memory://").partition("/")
         readers: dict[str, Callable[[str], str | None]] = {
             "blocks": lambda n: getattr(memory.recall_memory_block(n), "content", None),
-            "reports": lambda n: all_tools(memory)["report"].call(run=n)["report"],
+            "reports": lambda n: toolbox(memory)["report"].call(run=n)["report"],
         }
         text = readers[head](unquote(name)) if head in readers and name else None
         if text is None:

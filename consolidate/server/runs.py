@@ -6,19 +6,22 @@ the digest of what it was made from, so `apply` carries out exactly what `plan` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from consolidate import pipeline
 from consolidate.errors import InputError, NotFoundError, StalePlanError
+from consolidate.memory import answers
 from consolidate.memory.memory import Memory
+from consolidate.memory.schemas import chosen, gives, takes, text
 from consolidate.memory.tools import Tool, fact_data
 from consolidate.serialise import to_data
 from consolidate.settings import PROFILES, Settings
 from consolidate.stages.report import Report, report_of
 from consolidate.stages.work import Progress, silent
+from consolidate.store import History
 from consolidate.types import Decision
 
 __all__ = ["run_tools"]
@@ -26,11 +29,9 @@ __all__ = ["run_tools"]
 MOST_SHOWN: Final = 200
 """Decisions in one answer; how many there are is always said."""
 
-_PROFILE: Final = {
-    "type": "string",
-    "enum": ["careful", "balanced", "eager"],
-    "description": "How sure the judge must be; as in the settings if left out.",
-}
+_PROFILE: Final = chosen(
+    "How sure the judge must be; as in the settings if left out.", "careful", "balanced", "eager"
+)
 
 
 def run_tools(memory: Memory, progress: Progress = silent) -> list[Tool]:
@@ -93,20 +94,22 @@ def _running(memory: Memory, progress: Progress) -> list[Tool]:
                 "Show what a consolidation would do: which facts it would merge, which it would "
                 "retire and for what, with reasons. Changes nothing."
             ),
-            parameters=_schema(profile=_PROFILE),
+            parameters=takes(profile=_PROFILE),
             run=plan,
+            returns=gives(answers.PlanAnswer),
             read_only=True,
             idempotent=True,
         ),
         Tool(
             name="apply",
             description="Carry out a plan as it was shown; refuses if the memory changed since.",
-            parameters=_schema(
+            parameters=takes(
                 ["plan"],
-                plan={"type": "string", "description": "From `plan`."},
+                plan=text("From `plan`."),
                 profile=_PROFILE,
             ),
             run=apply,
+            returns=gives(answers.ReceiptAnswer),
             idempotent=True,
         ),
         Tool(
@@ -115,17 +118,17 @@ def _running(memory: Memory, progress: Progress) -> list[Tool]:
                 "Consolidate the memory: merge what is said twice, retire what no longer holds. "
                 "Every decision says why and can be undone."
             ),
-            parameters=_schema(profile=_PROFILE),
+            parameters=takes(profile=_PROFILE),
             run=run,
+            returns=gives(answers.RunAnswer),
             idempotent=True,
         ),
         Tool(
             name="undo",
             description="Take back everything a run did.",
-            parameters=_schema(
-                run={"type": "string", "description": "Its id; the last one if left out."}
-            ),
+            parameters=takes(run=text("Its id; the last one if left out.")),
             run=undo,
+            returns=gives(answers.ReceiptAnswer),
         ),
     ]
 
@@ -144,31 +147,34 @@ def _reviewing(memory: Memory) -> list[Tool]:
         found = _own_review(memory, review)
         return {"receipt": to_data(pipeline.reject(memory.store, found))}
 
-    one = {"type": "string", "description": "Id of the review."}
+    one = text("Id of the review.")
     return [
         Tool(
             name="review_list",
             description="List the decisions that the last runs were not sure of.",
-            parameters=_schema(),
+            parameters=takes(),
             run=review_list,
+            returns=gives(answers.ReviewsAnswer),
             read_only=True,
             idempotent=True,
         ),
         Tool(
             name="review_accept",
             description="Do what a review proposes.",
-            parameters=_schema(
+            parameters=takes(
                 ["review"],
                 review=one,
-                keep={"type": "string", "description": "Id of the fact that stays."},
+                keep=text("Id of the fact that stays."),
             ),
             run=review_accept,
+            returns=gives(answers.ReceiptAnswer),
         ),
         Tool(
             name="review_reject",
             description="Leave both facts of a review as they are, for good.",
-            parameters=_schema(["review"], review=one),
+            parameters=takes(["review"], review=one),
             run=review_reject,
+            returns=gives(answers.ReceiptAnswer),
         ),
     ]
 
@@ -189,33 +195,22 @@ def _looking(memory: Memory) -> list[Tool]:
         Tool(
             name="history",
             description="Show what a fact replaced, what replaced it, when and why.",
-            parameters=_schema(
-                ["fact"], fact={"type": "string", "description": "Its id, or the start of it."}
-            ),
+            parameters=takes(["fact"], fact=text("Its id, or the start of it.")),
             run=history,
+            returns=gives(History),
             read_only=True,
             idempotent=True,
         ),
         Tool(
             name="report",
             description="Show the account of a run: what was found, done and asked.",
-            parameters=_schema(
-                run={"type": "string", "description": "Its id; the last one if left out."}
-            ),
+            parameters=takes(run=text("Its id; the last one if left out.")),
             run=report,
+            returns=gives(answers.ReportAnswer),
             read_only=True,
             idempotent=True,
         ),
     ]
-
-
-def _schema(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def _with(memory: Memory, profile: str) -> Settings:
