@@ -28,6 +28,8 @@ DAMPING: Final = 0.5
 MOST_SEEDS: Final = 8
 LONGEST_NAME: Final = 4
 """Words of a name that is looked for in a query."""
+MOST_BESIDE: Final = 100
+"""Facts that name a seed, looked at for what they answer of the query."""
 LEAST_FIT: Final = 0.05
 """What a fact that does not fit the query at all counts for beside its mass."""
 
@@ -56,7 +58,7 @@ class GraphFinder:
         query: str,
         index: MemoryIndex,
         allowed: npt.NDArray[np.bool_],
-        fit: Callable[[Sequence[int]], npt.NDArray[np.floating[Any]]],
+        fit: Callable[[Sequence[int], Sequence[int]], npt.NDArray[np.floating[Any]]],
         limit: int,
     ) -> Walked:
         """Facts near to what the query names.
@@ -65,7 +67,8 @@ class GraphFinder:
             query: The words.
             index: Where facts have their slots.
             allowed: Whether the fact in a slot may be found at all.
-            fit: Cosine of the facts in some slots to the query.
+            fit: How well the facts in some slots fit the query, 0 to 1, given the slots of facts
+                that name what it names: those answer a part of it.
             limit: At most so many.
 
         Raises:
@@ -80,8 +83,8 @@ class GraphFinder:
             return Walked()
         mass = graph.walk_from(seeds[:MOST_SEEDS], DAMPING)[len(graph.entities) :].copy()
         # What names a seed itself is found by words and by meaning; the graph is for the rest.
-        beside = {graph.row[fact] for seed in seeds for fact in graph.of_entity[seed]}
-        mass[[row - len(graph.entities) for row in beside]] = 0.0
+        beside = sorted({fact for seed in seeds for fact in graph.of_entity[seed]})
+        mass[[graph.row[fact] - len(graph.entities) for fact in beside]] = 0.0
         near = np.argsort(-mass, kind="stable")[: 4 * limit]
         near = near[mass[near] > 0]
         slots = index.slots_of_ids([graph.facts[i] for i in near])
@@ -89,7 +92,8 @@ class GraphFinder:
         found = [(slot, m) for slot, m in found if allowed[slot]]
         if not found:
             return Walked(seeds=tuple(seeds), graph=graph)
-        fits = np.maximum(fit([slot for slot, _ in found]), LEAST_FIT)
+        own = [slot for slot in index.slots_of_ids(beside[:MOST_BESIDE]) if slot is not None]
+        fits = np.maximum(fit([slot for slot, _ in found], own), LEAST_FIT)
         weights = np.array([m for _, m in found]) * fits
         order = np.argsort(-weights, kind="stable")[:limit]
         return Walked(slots=tuple(found[i][0] for i in order), seeds=tuple(seeds), graph=graph)

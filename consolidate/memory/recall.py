@@ -52,7 +52,11 @@ GRAPH: Final = "graph"
 
 GRAPH_SHARE: Final = 0.3
 """What a rank by the graph counts for beside one by meaning and words."""
-GRAPH_KEPT: Final = 2
+ANSWERED: Final = 0.2
+"""What a word of the query still weighs if facts about what it names hold it."""
+LIKENESS: Final = 0.3
+"""What a cosine counts for beside such words."""
+GRAPH_KEPT: Final = 3
 """So many finds of the graph stay in the answer, however unlike the query they are."""
 
 _DEEPEST: Final = 1000
@@ -323,11 +327,18 @@ class RecallPart(MemoryPart):
         if self.settings.recall_graph == "off":
             return Walked(), []
 
-        def fit(slots: Sequence[int]) -> npt.NDArray[np.floating[Any]]:
+        def fit(slots: Sequence[int], beside: Sequence[int]) -> npt.NDArray[np.floating[Any]]:
+            # Of "the mayor of the town where Ines was born", Ines's facts answer "born": what is
+            # left to look for near by is the mayor.
+            told = {word for text in self._texts(beside, {}).values() for word in tokens(text)}
+            left = {
+                word: weight * (ANSWERED if word in told else 1.0)
+                for word, weight in weights.items()
+            }
             texts = self._texts(slots, {})
-            covered = [coverage(weights, texts.get(slot, "")) for slot in slots]
+            covered = np.array([coverage(left, texts.get(slot, "")) for slot in slots])
             near = 0.0 if similarity is None else similarity[np.array(slots, dtype=np.int64)]
-            return np.maximum(near, covered)
+            return covered + LIKENESS * np.maximum(near, 0.0)
 
         try:
             return self._graph.find(asked.query, self.index, allowed, fit, depth), []
