@@ -230,7 +230,7 @@ def undo(store: Store, run_id: str, *, now: datetime | None = None) -> Receipt:
         UndoConflictError: A later run changed one of those rows; undo that one first.
     """
     receipt = store.undo(store.run(run_id).id, now=now or datetime.now(UTC))
-    if store.declared_in(receipt.run):
+    if store.declared_in(receipt.run) or "entity-join" in receipt.applied:
         # What was declared about entities is taken back, so who is who is told anew.
         refresh(store, receipt.agent)
     return receipt

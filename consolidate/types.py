@@ -219,6 +219,8 @@ class Triple:
     """Start and end of the value."""
     value: str
     """The value as it is written there."""
+    weight: float = 1.0
+    """How much it counts in a walk, over 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +238,8 @@ class Edge:
     """Id of the fact. The edge holds as long as the fact does."""
     live: bool
     """Whether the fact is neither superseded nor merged nor forgotten."""
+    weight: float = 1.0
+    """How much it counts in a walk, over 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

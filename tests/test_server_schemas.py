@@ -131,6 +131,9 @@ CALLS: dict[str, Callable[[Box], Any]] = {
     ],
     "entity_list": lambda b: check(b["entity_list"]),
     "entity_neighbors": lambda b: check(b["entity_neighbors"], entity="Anna Rossi", hops=2),
+    "entity_link": lambda b: check(
+        b["entity_link"], src="Brant", dst="Heron", predicate="sits beside"
+    ),
     "entity_link_facts": lambda b: declared(
         b, "entity_link_facts", name="Heron", facts=[fact_of(b, "9090")]
     ),

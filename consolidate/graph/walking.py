@@ -138,7 +138,7 @@ class Graphs:
             known = self._made.get(agent)
             if known is None or known[0] != state:
                 ties = [
-                    (edge.source, edge.target)
+                    (edge.source, edge.target, edge.weight)
                     for edge in self._store.edges(agent)
                     if edge.target is not None
                 ]
@@ -292,7 +292,7 @@ def _joints(
     return joints
 
 
-def _build(links: Sequence[tuple[int, str]], ties: Sequence[tuple[int, int]] = ()) -> Graph:
+def _build(links: Sequence[tuple[int, str]], ties: Sequence[tuple[int, int, float]] = ()) -> Graph:
     try:
         from scipy.sparse import coo_array
     except ImportError as error:
@@ -307,14 +307,15 @@ def _build(links: Sequence[tuple[int, str]], ties: Sequence[tuple[int, int]] = (
     entities, facts = sorted(of_entity), sorted(of_fact)
     row: dict[int | str, int] = {entity: i for i, entity in enumerate(entities)}
     row |= {fact: i for i, fact in enumerate(facts, start=len(entities))}
-    joints = [(row[entity], row[fact]) for entity, fact in links]
-    joints += [(row[a], row[b]) for a, b in ties if a in row and b in row]
-    a, b = np.array(joints, dtype=np.int32).reshape(-1, 2).T
+    joints = [(row[entity], row[fact], 1.0) for entity, fact in links]
+    joints += [(row[a], row[b], weight) for a, b, weight in ties if a in row and b in row]
+    columns = np.array(joints, dtype=np.float64).reshape(-1, 3).T
+    a, b, weights = columns[0].astype(np.int32), columns[1].astype(np.int32), columns[2]
     size = len(row)
     ends = (np.concatenate([a, b]), np.concatenate([b, a]))
-    joined = coo_array((np.ones(2 * len(joints)), ends), shape=(size, size)).tocsr()
+    joined = coo_array((np.concatenate([weights, weights]), ends), shape=(size, size)).tocsr()
     degree = np.asarray(joined.sum(axis=0)).ravel()
-    walk = joined.multiply(1.0 / np.maximum(degree, 1.0)).tocsr()
+    walk = joined.multiply(1.0 / np.maximum(degree, 1e-12)).tocsr()
     return Graph(
         entities=entities,
         facts=facts,

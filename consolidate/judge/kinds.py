@@ -31,6 +31,7 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
     "plan": Behaviour(planned=True),
     "event": Behaviour(conflicts=True),
     "memory": Behaviour(compared=False, conflicts=False),
+    "relation": Behaviour(compared=False, conflicts=False),
     "synthesis": Behaviour(compared=False, conflicts=False),
 }
 """An unknown kind behaves as `fact`."""

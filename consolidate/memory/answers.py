@@ -21,6 +21,7 @@ __all__ = [
     "ExtractAnswer",
     "FactsAnswer",
     "ForgetAnswer",
+    "LinkAnswer",
     "NeighborsAnswer",
     "PinAnswer",
     "PlanAnswer",
@@ -241,6 +242,18 @@ class ActAnswer(TypedDict):
     warnings: list[str]
     run: str | None
     confirm: NotRequired[str]
+
+
+class LinkAnswer(TypedDict):
+    """A declared edge; `fact` is empty if this is only a preview."""
+
+    source: str
+    predicate: str
+    target: str
+    weight: float
+    sentence: str
+    fact: str
+    new: bool
 
 
 class NeighborShown(TypedDict):

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from consolidate.errors import InputError
-from consolidate.graph import declaring, tools, walking
+from consolidate.graph import declaring, joining, tools, walking
 from consolidate.graph.edges import statements_that_hold
 from consolidate.graph.lineage import Direction, lineage_trace
+from consolidate.graph.registry import label
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.tools import fact_data
 from consolidate.serialise import to_data
@@ -107,6 +108,46 @@ class EntitiesPart(RecallPart):
         return tools.entity_link_facts(
             self.store, name, self._owned(facts), agent=self.agent, preview=preview, now=self.now()
         )
+
+    def entity_link(
+        self,
+        src: str,
+        dst: str,
+        predicate: str,
+        *,
+        weight: float = 1.0,
+        preview: bool = False,
+    ) -> _Data:
+        """Declare that one entity stands in a relation to another; see `graph.joining.join`.
+
+        Returns:
+            `source`, `predicate`, `target`, `weight`, `sentence`, `new`, and `fact`, the id of the
+            fact that states it: forget that one to take the edge back.
+
+        Raises:
+            NotFoundError: A name leads to none; names what may be meant.
+            InputError: A name leads to several, both to one, or a value can't be used.
+        """
+        joined = joining.join(
+            self.store,
+            self.agent,
+            src,
+            dst,
+            predicate,
+            extractor=self.backends.knowing([src, dst]).extractor,
+            weight=weight,
+            now=self.now(),
+            preview=preview,
+        )
+        return {
+            "source": label(joined.source),
+            "predicate": joined.predicate,
+            "target": label(joined.target),
+            "weight": joined.weight,
+            "sentence": joined.sentence,
+            "fact": joined.fact,
+            "new": joined.new,
+        }
 
     def entity_alias(
         self,

@@ -109,6 +109,24 @@ def _declaring(memory: Memory) -> list[Tool]:
         )
 
     return [
+        Tool(
+            name="entity_link",
+            description=(
+                "Declare that one entity stands in a relation to another. Stored as a fact, which "
+                "can be forgotten; declaring it again sets its weight."
+            ),
+            parameters=takes(
+                ["src", "dst", "predicate"],
+                src=_NAME,
+                dst=_NAME,
+                predicate=text("What the first is or does to the second, e.g. 'works with'."),
+                weight={"type": "number", "description": "How much it counts; over 0."},
+                preview=flag("Only tell what would be stored."),
+            ),
+            run=memory.entity_link,
+            returns=gives(answers.LinkAnswer),
+            idempotent=True,
+        ),
         two_calls(
             "entity_link_facts",
             "Declare that facts are about an entity that they do not name.",

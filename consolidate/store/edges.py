@@ -26,10 +26,10 @@ HELD_SQL = (
 )
 """That a fact held at a moment; one that was retired holds up to the end that this gave it."""
 
-EdgeRow = tuple[int, str, int | None, str]
-"""Source, predicate, target, value."""
+EdgeRow = tuple[int, str, int | None, str, float]
+"""Source, predicate, target, value, weight."""
 
-_EDGE_SQL = "edges.source, predicate, value, target, fact"
+_EDGE_SQL = "edges.source, predicate, value, target, fact, weight"
 
 
 def edge_rows(
@@ -53,7 +53,7 @@ def edge_rows(
         if source is not None:
             target = _named(triple.object, mentions)
             target = None if target == source else target
-            rows.add((source, triple.predicate, target, triple.value))
+            rows.add((source, triple.predicate, target, triple.value, triple.weight))
     return rows
 
 
@@ -79,10 +79,11 @@ class EdgePart(Part):
         """Set the edges of some facts; returns the rows written, 0 if all was so already."""
         known: dict[str, set[EdgeRow]] = defaultdict(set)
         for fact, *edge in self._db.query(
-            "SELECT fact, source, predicate, target, value FROM edges WHERE agent = ?", (agent,)
+            "SELECT fact, source, predicate, target, value, weight FROM edges WHERE agent = ?",
+            (agent,),
         ):
-            source, predicate, target, value = edge
-            known[fact].add((source, predicate, target, value))
+            source, predicate, target, value, weight = edge
+            known[fact].add((source, predicate, target, value, weight))
         changed = [fact for fact in sorted(wanted) if wanted[fact] != known[fact]]
         written = 0
         for chunk in chunks(changed):
@@ -94,8 +95,9 @@ class EdgePart(Part):
                 )
                 # A fact may have been forgotten since it was read, and its entities with it.
                 written += self._db.write_many(
-                    "INSERT OR IGNORE INTO edges (agent, fact, source, predicate, target, value) "
-                    "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+                    "INSERT OR IGNORE INTO edges "
+                    "(agent, fact, source, predicate, target, value, weight) "
+                    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
                     "WHERE EXISTS (SELECT 1 FROM facts WHERE id = ?2) "
                     "AND EXISTS (SELECT 1 FROM entities WHERE id = ?3) "
                     "AND (?5 IS NULL OR EXISTS (SELECT 1 FROM entities WHERE id = ?5))",
@@ -133,7 +135,13 @@ class EdgePart(Part):
 
 
 def _edge(row: Sequence[Any]) -> Edge:
-    source, predicate, value, target, fact, live = row
+    source, predicate, value, target, fact, weight, live = row
     return Edge(
-        source=source, predicate=predicate, value=value, target=target, fact=fact, live=bool(live)
+        source=source,
+        predicate=predicate,
+        value=value,
+        target=target,
+        fact=fact,
+        weight=weight,
+        live=bool(live),
     )

@@ -50,7 +50,7 @@ _DERIVED = {
         "SELECT agent, fact, name, candidates, reason FROM entity_doubts ORDER BY 1, 2, 3"
     ),
     "edges": (
-        "SELECT edges.agent, source.key, predicate, target.key, value, fact FROM edges "
+        "SELECT edges.agent, source.key, predicate, target.key, value, fact, weight FROM edges "
         "JOIN entities AS source ON source.id = source "
         "LEFT JOIN entities AS target ON target.id = target ORDER BY 1, 2, 3, 5, 6"
     ),

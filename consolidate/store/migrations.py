@@ -569,6 +569,7 @@ def edges(database: Database) -> None:
             predicate TEXT NOT NULL CHECK (predicate <> ''),
             target INTEGER REFERENCES entities (id) ON DELETE CASCADE,
             value TEXT NOT NULL,
+            weight REAL NOT NULL CHECK (weight > 0),
             fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
             UNIQUE (fact, source, predicate, value)
         )""",
