@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from consolidate.version import __version__
 
 if TYPE_CHECKING:
-    from consolidate.api import open_store, plan, run
+    from consolidate.api import open_store, plan, run, synthesise
     from consolidate.errors import ConsolidateError
     from consolidate.memory import open_memory
     from consolidate.memory.memory import Memory
@@ -43,6 +43,7 @@ _HOMES = {
     "plan": "consolidate.api",
     "reject": "consolidate.pipeline",
     "run": "consolidate.api",
+    "synthesise": "consolidate.api",
     "undo": "consolidate.pipeline",
 }
 
@@ -65,6 +66,7 @@ __all__ = [
     "plan",
     "reject",
     "run",
+    "synthesise",
     "undo",
 ]
 

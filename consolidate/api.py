@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from consolidate import pipeline
+from consolidate import pipeline, synthesis
 from consolidate.backends import Backends
 from consolidate.pipeline import Outcome, Progress
 from consolidate.settings import Settings, resolve
+from consolidate.stages.notes import LEAST
 from consolidate.stages.work import silent
 from consolidate.store import Store
+from consolidate.synthesis import Synthesis
 from consolidate.types import Plan
 
-__all__ = ["open_store", "plan", "run"]
+__all__ = ["open_store", "plan", "run", "synthesise"]
 
 
 def open_store(path: str | Path | None = None, *, create: bool = True) -> Store:
@@ -83,6 +85,29 @@ def run(
         backends or Backends.load(chosen),
         chosen,
         agent=agent or chosen.agent,
+        now=now,
+        progress=progress,
+    )
+
+
+def synthesise(
+    store: Store,
+    *,
+    agent: str | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    backends: Backends | None = None,
+    least: int = LEAST,
+    now: datetime | None = None,
+    progress: Progress = silent,
+) -> Synthesis:
+    """Write a note of what is known of each entity; see `consolidate.synthesis.synthesise`."""
+    chosen = _settings(settings)
+    return synthesis.synthesise(
+        store,
+        backends or Backends.load(chosen),
+        chosen,
+        agent=agent or chosen.agent,
+        least=least,
         now=now,
         progress=progress,
     )

@@ -33,6 +33,7 @@ PUBLIC = [
     "plan",
     "reject",
     "run",
+    "synthesise",
     "undo",
 ]
 FAKES = {"embedder": "fake", "extractor": "fake", "classifier": "fake"}

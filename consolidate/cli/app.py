@@ -26,6 +26,7 @@ from consolidate.cli import (
     runs,
     schedule,
     serve,
+    synthesise,
 )
 from consolidate.cli.errors import ErrorsToExitCodes
 from consolidate.version import __version__
@@ -81,6 +82,7 @@ app.command()(runs.plan)
 app.command()(runs.apply)
 app.command()(runs.run)
 app.command()(runs.undo)
+app.command()(synthesise.synthesise)
 app.add_typer(review.app, name="review")
 app.add_typer(entity.app, name="entity")
 app.command()(graph.graph)

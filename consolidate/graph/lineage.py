@@ -13,6 +13,7 @@ from typing import Final, Literal
 from consolidate.errors import InputError, NotFoundError
 from consolidate.graph.registry import lookup
 from consolidate.store import Store
+from consolidate.store.walks import SOURCE_OF
 
 __all__ = ["Direction", "Edge", "Lineage", "Node", "lineage_trace"]
 
@@ -22,7 +23,7 @@ Direction = Literal["backward", "forward", "both"]
 DEEPEST: Final = 10
 MOST_NODES: Final = 1000
 
-_IN_TIME: Final = frozenset({"superseded_by", "merged_into"})
+_IN_TIME: Final = frozenset({"superseded_by", "merged_into", SOURCE_OF})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class Edge:
     start: str
     end: str
     how: str
-    """superseded_by, merged_into, names, or the relation of a link."""
+    """superseded_by, merged_into, source_of (a note), names, or the relation of a link."""
 
 
 @dataclass(frozen=True, kw_only=True)

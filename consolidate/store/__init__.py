@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from consolidate.store.derived import NOTE_KIND
 from consolidate.store.leases import Lease
 from consolidate.store.records import (
     Added,
@@ -22,6 +23,7 @@ from consolidate.store.whole_runs import PreparedRun, prepare_run
 
 __all__ = [
     "LIVE",
+    "NOTE_KIND",
     "Added",
     "Block",
     "BlockVersion",

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from consolidate.errors import InputError, NotFoundError, StalePlanError
 from consolidate.serialise import canonical, decision_from_json, decision_to_json
+from consolidate.store.derived import NOTE_KIND, DerivedPart
 from consolidate.store.entities import EntityPart
 from consolidate.store.records import Erased
 from consolidate.store.rows import FACT_SQL, fact_digest, fact_from_row
@@ -25,9 +26,10 @@ from consolidate.store.scrubbing import ScrubPart
 from consolidate.store.tombstones import TombstonePart, grave_keys
 from consolidate.types import Decision, DecisionKind, Fact, FactStatus
 
-__all__ = ["COPY", "ErasePart"]
+__all__ = ["COPY", "MADE_FROM", "ErasePart"]
 
 COPY: Final = "the same text"
+MADE_FROM: Final = "made from"
 _INDEXES: Final = ("facts_fts", "passages_fts", "messages_fts")
 
 _ANSWERS: Final = {
@@ -52,14 +54,14 @@ _FEW: Final = 40
 """So many ids are looked for by SQLite; for more, reading every row once is quicker."""
 
 
-class ErasePart(ScrubPart, TombstonePart, EntityPart):
+class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
     """The store's methods that delete for good."""
 
     def copies(self, agent: str, ids: Collection[str]) -> dict[str, str]:
         """Other facts that must go along for these to be gone, each with the reason.
 
         Facts of the agent with the very same text, and facts that were merged into one of them,
-        also over others: they say what it says.
+        also over others: they say what it says. So do notes made from one of all these.
         """
         with self._db.reading():
             rows = self._db.query(
@@ -75,8 +77,11 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart):
                 "SELECT id, min(why) FROM going GROUP BY id ORDER BY id",
                 (agent, self._db.among(list(ids)), COPY),
             )
+            found: dict[str, str] = dict(rows)
+            made = self.notes_from(agent, {*ids, *found})
         asked = set(ids)
-        return {fact: why for fact, why in rows if fact not in asked}
+        found = {note: f"{MADE_FROM} {source}" for note, source in made.items()} | found
+        return {fact: why for fact, why in found.items() if fact not in asked}
 
     def erase(
         self,
@@ -176,7 +181,8 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart):
 
     def _to_erase(self, agent: str, ids: Collection[str], *, along: bool) -> dict[str, Fact]:
         wanted = set(ids)
-        everything = sorted(wanted | (self.copies(agent, wanted).keys() if along else set()))
+        made = self.copies(agent, wanted) if along else self.notes_from(agent, wanted)
+        everything = sorted(wanted | made.keys())
         rows = self._db.query(
             f"SELECT {FACT_SQL} FROM facts WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
             (self._db.among(everything),),
@@ -240,7 +246,7 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart):
                 )
             elif heir is not None:
                 self._patch(fact.id, {"superseded_by": heir})
-            elif revive:
+            elif revive and fact.kind != NOTE_KIND:
                 until = self._validity_before(fact)
                 self._patch(fact.id, {"status": "active", "superseded_by": None, "valid_to": until})
                 revived.append(fact.id)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from consolidate.serialise import decision_from_json
 from consolidate.store.base import Part
+from consolidate.store.derived import NOTE_KIND
 from consolidate.store.records import Event, History
 from consolidate.store.rows import FACT_SQL, fact_from_row
 from consolidate.times import read_time
@@ -80,7 +81,7 @@ class HistoryPart(Part):
             run=fact.changed_by,
             at=started and read_time(started),
             reason=decision.reason if decision else "",
-            sentence=decision.sentence if decision else "",
+            sentence=decision.sentence if decision else _of_note(fact),
             evidence=decision.evidence if decision else (),
         )
 
@@ -93,3 +94,10 @@ class HistoryPart(Part):
             (fact.changed_by, fact.id, to),
         )
         return None if body is None else decision_from_json(body)
+
+
+def _of_note(fact: Fact) -> str:
+    """Why a note was retired; no decision says it."""
+    if fact.kind != NOTE_KIND or fact.status.is_live:
+        return ""
+    return "A newer note took its place." if fact.superseded_by else "A source no longer holds."

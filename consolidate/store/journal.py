@@ -14,7 +14,8 @@ from typing import Any
 
 from consolidate.errors import InputError, NotFoundError, UndoConflictError
 from consolidate.serialise import canonical, from_json
-from consolidate.store.base import Part
+from consolidate.store.derived import DerivedPart
+from consolidate.store.passages import INSERT_PASSAGE, passage_rows
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -30,7 +31,7 @@ from consolidate.store.rows import (
 )
 from consolidate.store.validation import check_name
 from consolidate.times import format_time
-from consolidate.types import Fact, Link, Receipt, Review
+from consolidate.types import Fact, FactStatus, Link, Receipt, Review
 
 __all__ = ["JournalPart", "row_key"]
 
@@ -56,7 +57,7 @@ _Change = tuple[str, Sequence[str], _Values | None, _Values]
 """Table, key, row before (None if there was none), row after."""
 
 
-class JournalPart(Part):
+class JournalPart(DerivedPart):
     """The store's methods that change content in a run, and the one that takes it back."""
 
     def write_fact(self, fact: Fact, *, run: str) -> None:
@@ -110,7 +111,34 @@ class JournalPart(Part):
             ]
             self._journal(changes, run)
             self._update("facts", changes)
+            if any(before and before["status"] != after["status"] for *_, before, after in changes):
+                for agent in sorted({fact.agent for fact in facts}):
+                    self.retire_unfounded(agent, run=run)
         return len(changes)
+
+    def retire_unfounded(self, agent: str, *, run: str) -> int:
+        """Retire notes with a source that is not live, as part of a run; returns how many."""
+        unfounded = self._db.among(sorted(self._unfounded(agent)))
+        changes: list[_Change] = []
+        for row in self._db.query(
+            f"SELECT {', '.join(FACT_COLUMNS)} FROM facts "  # noqa: S608
+            "WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (unfounded,),
+        ):
+            before = dict(zip(FACT_COLUMNS, row, strict=True))
+            gone = {"status": FactStatus.SUPERSEDED.value, "changed_by": run}
+            changes.append(("facts", [row[0]], before, before | gone))
+        self._journal(changes, run)
+        self._update("facts", changes)
+        return len(changes)
+
+    def write_notes(self, notes: Sequence[Fact], *, run: str) -> None:
+        """Store notes as part of a run; undoing it takes them away again."""
+        rows = [dict(zip(FACT_COLUMNS, fact_to_row(note), strict=True)) for note in notes]
+        with self._db.atomic():
+            self._insert("facts", rows, run)
+            pieces = [piece for note in notes for piece in passage_rows(note.id, note.text)]
+            self._db.write_many(INSERT_PASSAGE, pieces)
 
     def write_link(self, agent: str, link: Link, *, run: str) -> None:
         """Link two facts of an agent; a link that is there already stays as it is."""
@@ -174,6 +202,7 @@ class JournalPart(Part):
                 self._refuse_if_changed_later(full)
                 for subject, key, before, after in entries:
                     self._restore(full, subject, json.loads(key), before, after)
+                self._refuse_if_unfounded(full, agent)
                 self._db.write(
                     "UPDATE runs SET state = 'undone', undone_at = ? WHERE id = ?",
                     (format_time(now), full),
@@ -208,6 +237,21 @@ class JournalPart(Part):
             raise UndoConflictError(
                 f"{run} can't be undone: {_named(subject, json.loads(key))} was changed again by "
                 f"the later run {other}; undo {other} first (`consolidate undo {other}`)"
+            )
+
+    def _refuse_if_unfounded(self, run: str, agent: str) -> None:
+        """No undo brings a note back, or leaves one, whose source does not hold."""
+        for note, source in sorted(self._unfounded(agent).items()):
+            # Whichever came later: the run that made the note, or the one that retired the source.
+            later = self._db.value(
+                "SELECT runs.id FROM facts JOIN runs ON runs.id = facts.changed_by "
+                "WHERE facts.id IN (?, ?) AND runs.id <> ? ORDER BY runs.number DESC LIMIT 1",
+                (note, source, run),
+            )
+            remedy = f"undo {later} first (`consolidate undo {later}`)" if later else "keep it"
+            raise UndoConflictError(
+                f"{run} can't be undone: the note {note} would stand, and {source}, which it was "
+                f"made from, does not hold; {remedy}"
             )
 
     def _restore(

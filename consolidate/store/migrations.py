@@ -596,3 +596,9 @@ def edges(database: Database) -> None:
         ),
     ):
         database.write(statement)
+
+
+@migration(9)
+def notes_by_agent(database: Database) -> None:
+    """Notes are looked for whenever a fact is retired."""
+    database.write("CREATE INDEX facts_synthesised ON facts (agent) WHERE kind = 'synthesis'")

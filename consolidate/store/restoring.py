@@ -15,6 +15,7 @@ from typing import Any
 from consolidate.errors import InputError
 from consolidate.serialise import canonical, from_data, to_data
 from consolidate.store.blocks import BLOCK_COLUMNS, check_content, check_limit
+from consolidate.store.derived import NOTE_KIND
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.passages import INSERT_PASSAGE, passage_rows
@@ -217,6 +218,13 @@ class _Restore:
 
     def _renamed(self, fact: Fact) -> Fact:
         """Point at what successors and runs are called here; what is missing is left empty."""
+        told = fact.metadata.get("synthesis")
+        if fact.kind == NOTE_KIND and isinstance(told, Mapping):
+            sources = told.get("sources")
+            if isinstance(sources, list):
+                named = [self._names.get(str(each), each) for each in sources]
+                told = {**told, "sources": named}
+                fact = replace(fact, metadata={**fact.metadata, "synthesis": told})
         return replace(
             fact,
             superseded_by=self._id(fact.superseded_by),
@@ -501,6 +509,9 @@ class _Restore:
                 "AND other.agent <> facts.agent)",
                 (self._db.among(self._fresh),),
             )
+        # A note whose source is retired here would bring the claim back.
+        for agent in self._store.agents():
+            self._store.drop_unfounded(agent)
         # Facts that wait for a review that did not come along are plain active ones.
         self._db.write(
             "UPDATE facts SET status = 'active' WHERE status = 'in_review' "  # noqa: S608

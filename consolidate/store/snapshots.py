@@ -11,6 +11,7 @@ from typing import Any
 
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
+from consolidate.store.derived import NOTE_SQL
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -43,6 +44,7 @@ class SnapshotPart(Part):
     def snapshot(self, agent: str, *, include_undone: bool = False) -> Snapshot:
         """Read an agent's live and superseded facts, aliases, settled and linked pairs.
 
+        Notes made from facts are left out: they say nothing of their own.
         All in one read transaction; other processes may write meanwhile. Settled are pairs with
         a review of any state and pairs that an undone run decided about, directly or over others;
         `include_undone` opens the latter again.
@@ -51,7 +53,7 @@ class SnapshotPart(Part):
         with self._db.reading():
             rows = self._db.query(
                 f"SELECT {FACT_SQL} FROM facts WHERE agent = ? "  # noqa: S608
-                f"AND status IN ({placeholders(_TAKE_PART)}) ORDER BY id",
+                f"AND status IN ({placeholders(_TAKE_PART)}) AND NOT {NOTE_SQL} ORDER BY id",
                 (agent, *(status.value for status in _TAKE_PART)),
             )
             aliases = self._db.query(

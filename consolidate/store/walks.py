@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Final
 
-from consolidate.store.base import Part
+from consolidate.store.derived import DerivedPart
 from consolidate.store.edges import HELD_SQL
 from consolidate.store.rows import LIVE_SQL
 from consolidate.times import format_time
 
-__all__ = ["WalkPart"]
+__all__ = ["SOURCE_OF", "WalkPart"]
+
+SOURCE_OF: Final = "source_of"
 
 
-class WalkPart(Part):
+class WalkPart(DerivedPart):
     """The store's methods for walking between entities and facts."""
 
     def graph_revision(self) -> int:
@@ -45,8 +48,8 @@ class WalkPart(Part):
     def ties_of(self, agent: str, fact_id: str) -> list[tuple[str, str, str]]:
         """What a fact of an agent is tied to in history: (from, to, how), sorted.
 
-        `superseded_by` and `merged_into` lead from the earlier fact to the later one; a link from
-        its left side to its right.
+        `superseded_by` and `merged_into` lead from the earlier fact to the later one; `source_of`
+        from a fact to a note made from it; a link from its left side to its right.
         """
         rows = self._db.query(
             "SELECT id, superseded_by, 'superseded_by' FROM facts "
@@ -57,7 +60,10 @@ class WalkPart(Part):
             "WHERE agent = ?1 AND (left_fact = ?2 OR right_fact = ?2) ORDER BY 1, 2, 3",
             (agent, fact_id),
         )
-        return [(str(start), str(end), str(how)) for start, end, how in rows]
+        ties = [(str(start), str(end), str(how)) for start, end, how in rows]
+        ties += [(source, fact_id, SOURCE_OF) for source in self.sources_of(agent, fact_id)]
+        ties += [(fact_id, note, SOURCE_OF) for note in sorted(self.notes_from(agent, [fact_id]))]
+        return ties
 
     def entities_of_fact(self, fact_id: str) -> list[int]:
         """Numbers of the entities that a fact names, sorted."""

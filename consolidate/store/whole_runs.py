@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -208,7 +208,14 @@ class WholeRunPart(JournalPart, RunPart):
             for values in self._insert_fresh("reviews", prepared.reviews):
                 self._put("reviews", values, prepared.run)
             self.record_state(prepared.agent, prepared.state)
-        return prepared.receipt
+            receipt = prepared.receipt
+            if retired := self.retire_unfounded(prepared.agent, run=prepared.run):
+                receipt = replace(receipt, rows=receipt.rows + retired)
+                self._db.write(
+                    "UPDATE runs SET receipt = ? WHERE id = ?",
+                    (canonical(to_data(receipt)), prepared.run),
+                )
+        return receipt
 
     def _insert_fresh(
         self, subject: str, rows: Sequence[tuple[_Values, Sequence[Any]]]
