@@ -16,7 +16,7 @@ from consolidate.errors import InputError, UndoConflictError
 from consolidate.exchange.export import export_lines
 from consolidate.exchange.importing import import_bytes
 from consolidate.exchange.records import ImportReport, Options
-from consolidate.store import Message, Store
+from consolidate.store import Episode, Message, Store
 from consolidate.types import (
     Alias,
     Decision,
@@ -152,6 +152,9 @@ def rich(store: Store) -> Store:
     store.add_uses({"fact-e": (3, NOW)})
     talk = [Message(id="", conversation="c", role="user", content=t, at=NOW) for t in ("Hi", "Yo")]
     store.add_messages("default", talk, now=NOW)
+    store.add_episode(
+        Episode(agent="default", title="Move", text="To Riga.", facts=("fact-c",)), now=NOW
+    )
     return store
 
 
@@ -176,7 +179,7 @@ def test_export_import_export_is_equal_byte_for_byte_but_for_the_header(
 def test_every_type_of_row_is_in_the_export(rich: Store) -> None:
     header, *rows = [json.loads(line) for line in export(rich).splitlines()]
     types = {"plan", "decision", "run", "fact", "alias", "entity", "mention", "link", "review",
-             "journal", "pin", "use", "message"}  # fmt: skip
+             "journal", "pin", "use", "message", "episode"}  # fmt: skip
     assert {row["type"] for row in rows} == types
     assert header["counts"]["fact"] == 8
 

@@ -116,18 +116,19 @@ def test_no_table_of_the_store_is_left_out() -> None:
         "entity_pins",
         "entity_doubts",
         "edges",
+        "episode_facts",
     }
     cleaned = {
         "journal", "decisions", "reviews", "links", "entities", "entity_names", "vectors",
         "staged_vectors",
-        "mention_cache", "verdicts", "texts", "messages", "forget_tokens",
+        "mention_cache", "verdicts", "texts", "messages", "episodes", "forget_tokens",
     }  # fmt: skip
     without_texts_of_facts = {
         "migrations", "meta", "plans", "runs", "states", "models", "lease", "tombstones",
         "fact_revisions", "graph_revision",
     }  # fmt: skip
     said_by_a_person = {"aliases", "entity_declarations", "blocks", "block_versions"}
-    parts = ("facts_fts", "passages_fts", "messages_fts")
+    parts = ("facts_fts", "passages_fts", "messages_fts", "episodes_fts")
     indexes = {name for name in own_tables() if name.startswith(parts)}
     known = gone_with_the_fact | cleaned | without_texts_of_facts | said_by_a_person | indexes
     assert own_tables() - {"sqlite_sequence", "sqlite_stat1"} == known

@@ -125,6 +125,24 @@ CALLS: dict[str, Callable[[Box], Any]] = {
     "recall_conversation": lambda b: check(b["recall_conversation"], query="ferry"),
     "pin": lambda b: check(b["pin"], facts=[fact_of(b, "Turin")]),
     "unpin": lambda b: check(b["unpin"], facts=[fact_of(b, "Turin")]),
+    "record_episode": lambda b: check(
+        b["record_episode"],
+        title="Standup",
+        text="Kim Roe leads the harbour team.",
+        session="s",
+        ended_at="2026-03-01T10:00:00Z",
+        remember=True,
+    ),
+    "episode_list": lambda b: [
+        b["record_episode"].call(title="Standup", text="Nothing new."),
+        check(b["episode_list"]),
+        check(b["episode_list"], episode_ids=["nothing"]),
+    ],
+    "episode_search": lambda b: [
+        b["record_episode"].call(title="Standup", text="Nothing new."),
+        check(b["episode_search"], query="standup"),
+    ],
+    "session_recap": lambda b: check(b["session_recap"], since="2025-01-01T00:00:00Z"),
     "entity_get": lambda b: [
         check(b["entity_get"], name=name, history=True)
         for name in ("Anna Rossi", "anna rosi", "Brant", "nobody")

@@ -48,6 +48,7 @@ def test_stats_count_for_all_or_one_agent(filled: Store) -> None:
         "links": 0,
         "open_reviews": 0,
         "blocks": 0,
+        "episodes": 0,
         "runs": 0,
         "vectors": 1,
         "verdicts": 1,

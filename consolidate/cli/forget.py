@@ -25,6 +25,8 @@ Messages = Annotated[
     bool, typer.Option("--messages", help="Also messages in which the texts stand.")
 ]
 
+Episodes = Annotated[bool, typer.Option("--episodes", help="Also episodes that tell of them.")]
+
 
 def forget(
     description: Annotated[
@@ -70,6 +72,7 @@ def forget(
     ] = False,
     revive: Revive = False,
     messages: Messages = False,
+    episodes: Episodes = False,
     yes: Yes = False,
     assign: Assign = None,
     db: Db = None,
@@ -101,7 +104,10 @@ def forget(
             _show_scrub(note, as_json)
             return
         if token is not None:
-            _show_forgotten(memory.forget_memory(token, revive=revive, messages=messages), as_json)
+            _show_forgotten(
+                memory.forget_memory(token, revive=revive, messages=messages, episodes=episodes),
+                as_json,
+            )
             return
         if threshold is None:
             threshold = FORGET_UNSEEN_FROM if yes else FORGET_FROM
@@ -110,7 +116,10 @@ def forget(
         )
         if yes and preview.token:
             _show_forgotten(
-                memory.forget_memory(preview.token, revive=revive, messages=messages), as_json
+                memory.forget_memory(
+                    preview.token, revive=revive, messages=messages, episodes=episodes
+                ),
+                as_json,
             )
             return
         agents = [*memory.store.agents()]
@@ -125,6 +134,7 @@ def delete(
     ],
     revive: Revive = False,
     messages: Messages = False,
+    episodes: Episodes = False,
     yes: Yes = False,
     db: Db = None,
     agent: Agent = None,
@@ -136,7 +146,9 @@ def delete(
     ctx = context(db, agent, as_json)
     with open_memory(ctx.path, ctx.agent, settings=ctx.settings, create=False) as memory:
         if yes:
-            done = memory.forget_memory(ids=facts, revive=revive, messages=messages)
+            done = memory.forget_memory(
+                ids=facts, revive=revive, messages=messages, episodes=episodes
+            )
             _show_forgotten(done, as_json)
         else:
             _show_preview(memory.forget_preview(ids=facts), as_json)
@@ -219,6 +231,8 @@ def _show_preview(preview: ForgetPreview, as_json: bool) -> None:
         say(f"It had superseded: {fact.text} ({fact.id}); --revive lets it hold again.")
     if preview.messages:
         say(f"{preview.messages} messages say it too; --messages deletes them along.")
+    if preview.episodes:
+        say(f"{preview.episodes} episodes tell of it; --episodes deletes them along.")
     say(f"Nothing was deleted. Delete just these: consolidate forget --token {preview.token}")
 
 
@@ -234,6 +248,8 @@ def _show_forgotten(done: Forgotten, as_json: bool) -> None:
         say(f"{fact}, which it had superseded, stays retired.")
     if done.messages:
         say(f"Deleted {done.messages} messages.")
+    if done.episodes:
+        say(f"Deleted {done.episodes} episodes.")
     for note in done.notes:
         complain(f"Note: {note}")
 

@@ -80,7 +80,7 @@ class ForgettingPart(RecallPart):
         matches = self._with_copies(found)
         facts = [match.fact for match in matches]
         holding = self._holding_again(facts)
-        going = {fact.id for fact in facts}
+        going, texts = {fact.id for fact in facts}, {fact.text for fact in facts}
         notes += [
             f"{fact.merged_into} says the same as {fact.id} and stays"
             for fact in facts
@@ -96,7 +96,8 @@ class ForgettingPart(RecallPart):
             token=token,
             expires_at=expires,
             matches=tuple(matches),
-            messages=len(self.store.messages_with(self.agent, {fact.text for fact in facts})),
+            messages=len(self.store.messages_with(self.agent, texts)),
+            episodes=len(self.store.episodes_with(self.agent, going, texts)),
             superseded=tuple(holding),
             notes=tuple(notes),
         )
@@ -108,6 +109,7 @@ class ForgettingPart(RecallPart):
         ids: Sequence[str] | None = None,
         revive: bool = False,
         messages: bool = False,
+        episodes: bool = False,
         scrub: bool = True,
     ) -> Forgotten:
         """Delete facts for good: those of a preview, by its token, or those named.
@@ -118,6 +120,8 @@ class ForgettingPart(RecallPart):
                 and facts merged into them go along.
             revive: What a deleted fact had superseded holds again; otherwise it stays retired.
             messages: Also delete messages of conversations in which one of the texts stands.
+            episodes: Also delete episodes that one of the facts is linked to or in which one of
+                the texts stands.
             scrub: Also rebuild the file, so that no bytes of the facts are left in it.
 
         Raises:
@@ -141,6 +145,7 @@ class ForgettingPart(RecallPart):
                 now=self.now(),
                 revive=revive,
                 messages=messages,
+                episodes=episodes,
                 digests=digests,
             )
         return self._forgotten(erased, scrub=scrub)
@@ -281,6 +286,7 @@ class ForgettingPart(RecallPart):
             retired=erased.retired,
             kept_out=erased.buried,
             messages=erased.messages,
+            episodes=erased.episodes,
             scrubbed=not self.store.scrub_due,
             notes=(note,) if note else (),
         )

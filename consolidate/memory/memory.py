@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from consolidate.memory.blocks import BlocksPart
 from consolidate.memory.conversation import ConversationPart
 from consolidate.memory.entities import EntitiesPart
+from consolidate.memory.episodes import EpisodesPart
 from consolidate.memory.forgetting import ForgettingPart
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.remember import RememberPart
@@ -28,6 +29,7 @@ _PATIENCE = 60.0
 
 
 class Memory(
+    EpisodesPart,
     RememberPart,
     ForgettingPart,
     EntitiesPart,

@@ -96,6 +96,9 @@ class ForgetPreview:
     """All that would go, best first."""
     messages: int = 0
     """Messages of conversations in which one of the texts stands; they stay unless asked for."""
+    episodes: int = 0
+    """Episodes that one of the facts is linked to or one of the texts stands in; they stay unless
+    asked for."""
     superseded: tuple[Fact, ...] = ()
     """What the matches had superseded: it stays retired, or holds again if that is asked for."""
     notes: tuple[str, ...] = ()
@@ -115,6 +118,8 @@ class Forgotten:
     """Texts that can't come in again until `allow_again`."""
     messages: int = 0
     """Messages of conversations deleted along."""
+    episodes: int = 0
+    """Episodes deleted along."""
     scrubbed: bool = True
     """Whether the bytes are gone from the file and its log too."""
     notes: tuple[str, ...] = ()

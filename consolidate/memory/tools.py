@@ -347,6 +347,7 @@ def _preview(preview: ForgetPreview) -> dict[str, Any]:
         ],
         "superseded": [fact_data(fact) for fact in preview.superseded],
         "messages": preview.messages,
+        "episodes": preview.episodes,
         "notes": list(preview.notes),
     }
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 
 from consolidate.errors import InputError
 from consolidate.memory.entity_tools import entity_tools
+from consolidate.memory.episode_tools import episode_tools
 from consolidate.memory.memory import Memory
 from consolidate.memory.pin_tools import pin_tools
 from consolidate.memory.tools import Tool, create_tools
@@ -33,7 +34,7 @@ def toolbox(
     """
     tools: list[Tool] = []
     if "memory" in groups:
-        tools += [*create_tools(memory), *pin_tools(memory)]
+        tools += [*create_tools(memory), *pin_tools(memory), *episode_tools(memory)]
     if "entities" in groups:
         tools += entity_tools(memory)
     if "maintenance" in groups:

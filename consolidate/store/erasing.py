@@ -20,17 +20,17 @@ from consolidate.errors import InputError, NotFoundError, StalePlanError
 from consolidate.serialise import canonical, decision_from_json, decision_to_json
 from consolidate.store.derived import NOTE_KIND, DerivedPart
 from consolidate.store.entities import EntityPart
+from consolidate.store.episodes import EpisodePart
 from consolidate.store.records import Erased
 from consolidate.store.rows import FACT_SQL, fact_digest, fact_from_row
-from consolidate.store.scrubbing import ScrubPart
-from consolidate.store.tombstones import TombstonePart, grave_keys
+from consolidate.store.tombstones import grave_keys
 from consolidate.types import Decision, DecisionKind, Fact, FactStatus
 
 __all__ = ["COPY", "MADE_FROM", "ErasePart"]
 
 COPY: Final = "the same text"
 MADE_FROM: Final = "made from"
-_INDEXES: Final = ("facts_fts", "passages_fts", "messages_fts")
+_INDEXES: Final = ("facts_fts", "passages_fts", "messages_fts", "episodes_fts")
 
 _ANSWERS: Final = {
     "vectors": ("text",),
@@ -54,7 +54,7 @@ _FEW: Final = 40
 """So many ids are looked for by SQLite; for more, reading every row once is quicker."""
 
 
-class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
+class ErasePart(EpisodePart, EntityPart, DerivedPart):
     """The store's methods that delete for good."""
 
     def copies(self, agent: str, ids: Collection[str]) -> dict[str, str]:
@@ -93,6 +93,7 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
         along: bool = True,
         bury: bool = True,
         messages: bool = False,
+        episodes: bool = False,
         digests: Mapping[str, str] | None = None,
     ) -> Erased:
         """Delete facts and what must go with them (`copies`), in one transaction.
@@ -108,6 +109,8 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
             along: Also what `copies` names. Without, a copy that stands keeps its text.
             bury: Keep the texts from being added again, except those that still stand.
             messages: Also delete messages of conversations in which one of the texts stands.
+            episodes: Also delete episodes that one of the facts is linked to or in which one of
+                the texts stands.
             digests: Row digests of all facts that may go; any other, or a changed one, refuses
                 everything.
 
@@ -127,6 +130,8 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
             self._clean_journal(agent, going, heirs)
             self._clean_decisions(agent, going)
             among = self._db.among(sorted(going))
+            # Asked now: the links of a fact go with it
+            told = self.episodes_with(agent, going, _texts(facts)) if episodes else []
             within = "SELECT value FROM json_each(?1)"
             for table in ("links", "reviews"):
                 self._db.write(
@@ -150,12 +155,13 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
             self.refresh_names(agent)
             self._drop_unused_answers()
             buried = self._bury(agent, facts, along=along, now=now) if bury else 0
-            said = self.messages_with(agent, {f.text for f in facts.values()}) if messages else []
+            said = self.messages_with(agent, _texts(facts)) if messages else []
             if said:
                 self._db.write(
                     f"DELETE FROM messages WHERE id IN ({within})",  # noqa: S608
                     (self._db.among(said),),
                 )
+            self._drop_episodes(agent, told, now=now)
             for index in _INDEXES:
                 # Words of deleted rows stay in the parts of an index until these are joined.
                 self._db.write(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608
@@ -166,6 +172,7 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
             retired=tuple(retired),
             buried=buried,
             messages=len(said),
+            episodes=len(told),
         )
 
     def messages_with(self, agent: str, texts: Collection[str]) -> list[str]:
@@ -390,6 +397,10 @@ class ErasePart(ScrubPart, TombstonePart, EntityPart, DerivedPart):
                     (ids,),
                 )
         self._db.write("DELETE FROM texts WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+
+
+def _texts(facts: Mapping[str, Fact]) -> set[str]:
+    return {fact.text for fact in facts.values()}
 
 
 def _refuse_if_other(facts: Mapping[str, Fact], digests: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from consolidate.serialise import to_data
+from consolidate.store.episodes import EPISODE_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
@@ -201,6 +202,14 @@ _EXPORTS: tuple[tuple[str, str, Callable[[Sequence[Any]], dict[str, Any]]], ...]
         f"SELECT {', '.join(MESSAGE_COLUMNS)} FROM messages "  # noqa: S608
         f"WHERE {_MINE.format('')} ORDER BY number",
         _named(*MESSAGE_COLUMNS),
+    ),
+    (
+        "episode",
+        f"SELECT {', '.join(EPISODE_COLUMNS)}, "  # noqa: S608
+        "(SELECT json_group_array(fact) FROM (SELECT fact FROM episode_facts "
+        "WHERE episode = episodes.id ORDER BY fact)) FROM episodes "
+        f"WHERE {_MINE.format('')} ORDER BY number",
+        _named(*EPISODE_COLUMNS, "facts", parsed=("facts",)),
     ),
     (
         "journal",

@@ -10,6 +10,7 @@ from consolidate.errors import StoreError
 from consolidate.serialise import canonical
 from consolidate.store.base import Part
 from consolidate.store.blocks import BLOCK_COLUMNS
+from consolidate.store.episodes import EPISODE_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
@@ -35,10 +36,12 @@ _CONTENT = {
     "tombstones": (("agent", "content_hash", "at"), "agent, content_hash"),
     "pins": (("fact", "at"), "fact"),
     "messages": (MESSAGE_COLUMNS, "id"),
+    "episodes": (EPISODE_COLUMNS, "id"),
+    "episode_facts": (("episode", "fact"), "episode, fact"),
 }
 """What people and agents put in and runs change. Column names and order, by table."""
 
-_INDEXES = ("facts_fts", "passages_fts", "messages_fts")
+_INDEXES = ("facts_fts", "passages_fts", "messages_fts", "episodes_fts")
 
 _DERIVED = {
     "entities": "SELECT agent, key, name, type, note FROM entities ORDER BY agent, key",
@@ -77,8 +80,8 @@ class MaintenancePart(Part):
         """Count what the store holds, for one agent or all.
 
         Keys: the statuses, `facts`, `kinds`, `agents`, `entities`, `links`, `open_reviews`,
-        `blocks`, `runs`, and for the whole store, whatever the agent, `vectors`, `verdicts`,
-        `bytes`.
+        `blocks`, `episodes`, `runs`, and for the whole store, whatever the agent, `vectors`,
+        `verdicts`, `bytes`.
         """
         mine = "(?1 IS NULL OR agent = ?1)"
         with self._db.reading():
@@ -96,6 +99,7 @@ class MaintenancePart(Part):
                 ("entities", "count(*) FROM entities WHERE"),
                 ("links", "count(*) FROM links WHERE"),
                 ("blocks", "count(*) FROM blocks WHERE"),
+                ("episodes", "count(*) FROM episodes WHERE"),
                 ("open_reviews", "count(*) FROM reviews WHERE state = 'open' AND"),
                 ("runs", "count(*) FROM runs WHERE"),
             ):
@@ -201,7 +205,9 @@ class MaintenancePart(Part):
             "UNION SELECT fact, entities.key FROM entity_facts JOIN facts ON facts.id = fact "
             "JOIN entities ON entities.id = entity WHERE facts.agent <> entities.agent "
             "UNION SELECT fact, entity FROM entity_pins JOIN facts ON facts.id = fact "
-            "WHERE facts.agent <> entity_pins.agent"
+            "WHERE facts.agent <> entity_pins.agent "
+            "UNION SELECT fact, episode FROM episode_facts JOIN facts ON facts.id = fact "
+            "JOIN episodes ON episodes.id = episode WHERE facts.agent <> episodes.agent"
         )
         return [f"agents: {left} and {right} belong to different ones" for left, right in rows]
 

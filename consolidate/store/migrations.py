@@ -602,3 +602,42 @@ def edges(database: Database) -> None:
 def notes_by_agent(database: Database) -> None:
     """Notes are looked for whenever a fact is retired."""
     database.write("CREATE INDEX facts_synthesised ON facts (agent) WHERE kind = 'synthesis'")
+
+
+@migration(10)
+def episodes(database: Database) -> None:
+    """What agents did, told as a whole, with a text index and the facts that came of it."""
+    for statement in (
+        """CREATE TABLE episodes (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            agent TEXT NOT NULL,
+            title TEXT NOT NULL,
+            text TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            session TEXT NOT NULL,
+            started_at TEXT,
+            ended_at TEXT,
+            recorded_at TEXT NOT NULL
+        )""",
+        "CREATE INDEX episodes_by_session ON episodes (agent, session)",
+        """CREATE TABLE episode_facts (
+            episode TEXT NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+            fact TEXT NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+            PRIMARY KEY (episode, fact)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX episode_facts_by_fact ON episode_facts (fact)",
+        """CREATE VIRTUAL TABLE episodes_fts USING fts5 (
+            title, text, content = 'episodes', content_rowid = 'number',
+            tokenize = 'unicode61 remove_diacritics 2'
+        )""",
+        """CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
+            INSERT INTO episodes_fts (rowid, title, text)
+            VALUES (new.number, new.title, new.text);
+        END""",
+        """CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
+            INSERT INTO episodes_fts (episodes_fts, rowid, title, text)
+            VALUES ('delete', old.number, old.title, old.text);
+        END""",
+    ):
+        database.write(statement)

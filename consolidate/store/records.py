@@ -14,8 +14,10 @@ __all__ = [
     "Block",
     "BlockVersion",
     "Entity",
+    "Episode",
     "Erased",
     "Event",
+    "FoundEpisode",
     "History",
     "Message",
     "Passage",
@@ -82,6 +84,35 @@ class Entity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Episode:
+    """What an agent did or went through, told as a whole."""
+
+    id: str = ""
+    agent: str
+    title: str
+    text: str
+    outcome: str = ""
+    """How it ended, in a word or two; empty if that is not known."""
+    session: str = ""
+    """The session or conversation that it belongs to; empty if none."""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    recorded_at: datetime | None = None
+    """Set by the store."""
+    facts: tuple[str, ...] = ()
+    """Ids of facts that came of it or that it rested on, sorted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundEpisode:
+    """An episode that a query found."""
+
+    episode: Episode
+    snippet: str
+    """The part of it that fits the query."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Erased:
     """What `Store.erase` deleted."""
 
@@ -95,6 +126,8 @@ class Erased:
     """Texts that got a tombstone."""
     messages: int = 0
     """Messages of conversations deleted along."""
+    episodes: int = 0
+    """Episodes deleted along."""
 
 
 @dataclass(frozen=True, kw_only=True)

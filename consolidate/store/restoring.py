@@ -16,10 +16,11 @@ from consolidate.errors import InputError
 from consolidate.serialise import canonical, from_data, to_data
 from consolidate.store.blocks import BLOCK_COLUMNS, check_content, check_limit
 from consolidate.store.derived import NOTE_KIND
+from consolidate.store.episodes import EPISODE_COLUMNS, episode_to_row
 from consolidate.store.exports import JOURNAL_COLUMNS, RUN_COLUMNS
 from consolidate.store.messages import MESSAGE_COLUMNS
 from consolidate.store.passages import INSERT_PASSAGE, passage_rows
-from consolidate.store.records import Message
+from consolidate.store.records import Episode, Message
 from consolidate.store.rows import (
     ALIAS_COLUMNS,
     DECLARED_COLUMNS,
@@ -40,7 +41,13 @@ from consolidate.store.rows import (
     review_to_row,
 )
 from consolidate.store.store import Store
-from consolidate.store.validation import check_alias, check_fact, check_message, check_name
+from consolidate.store.validation import (
+    check_alias,
+    check_episode,
+    check_fact,
+    check_message,
+    check_name,
+)
 from consolidate.times import format_time, parse_time
 from consolidate.types import (
     Alias,
@@ -475,6 +482,30 @@ class _Restore:
         )
         return self._insert("messages", MESSAGE_COLUMNS, [values])
 
+    def _episode(self, row: _Data) -> int:
+        episode = Episode(
+            id=_text(row, "id"),
+            agent=_text(row, "agent"),
+            title=row["title"],
+            text=row["text"],
+            outcome=row["outcome"],
+            session=row["session"],
+            started_at=row["started_at"] and parse_time(row["started_at"]),
+            ended_at=row["ended_at"] and parse_time(row["ended_at"]),
+        )
+        check_episode(episode)
+        if self._store.kept_out(episode.agent, {episode.text}):
+            return 0
+        recorded = format_time(parse_time(row["recorded_at"]))
+        values = episode_to_row(episode, recorded_at=recorded)
+        if not self._insert("episodes", EPISODE_COLUMNS, [values]):
+            return 0
+        own = "SELECT 1 FROM facts WHERE id = ? AND agent = ?"
+        facts = [fact for each in row["facts"] if (fact := self._id(each)) is not None]
+        links = [(episode.id, fact) for fact in facts if self._db.one(own, (fact, episode.agent))]
+        self._insert("episode_facts", ("episode", "fact"), links)
+        return 1
+
     def _block(self, row: _Data) -> int:
         agent, name = _text(row, "agent"), _text(row, "name")
         check_content(row["content"])
@@ -571,6 +602,7 @@ _KINDS = (
     "pin",
     "use",
     "message",
+    "episode",
     "block",
     "block_version",
 )

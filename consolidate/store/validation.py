@@ -9,7 +9,7 @@ from typing import Any
 from consolidate.errors import InputError, NaiveTimeError
 from consolidate.judge.trust import default_trust
 from consolidate.serialise import canonical
-from consolidate.store.records import Message
+from consolidate.store.records import Episode, Message
 from consolidate.store.rows import fact_hash
 from consolidate.times import format_time
 from consolidate.types import Alias, NewFact
@@ -18,6 +18,7 @@ __all__ = [
     "LONGEST_NAME",
     "LONGEST_TEXT",
     "check_alias",
+    "check_episode",
     "check_fact",
     "check_message",
     "check_name",
@@ -80,6 +81,30 @@ def check_message(message: Message) -> None:
             f"content {_shown(message.content)} has {size} bytes; at most {LONGEST_TEXT} are stored"
         )
     _check_time("at", message.at)
+
+
+def check_episode(episode: Episode) -> None:
+    """Refuse an episode that can't be stored or found again."""
+    check_name("agent", episode.agent)
+    check_name("title", episode.title)
+    for what, name in (("outcome", episode.outcome), ("session", episode.session)):
+        if name:
+            check_name(what, name)
+    if episode.id:
+        check_name("id", episode.id)
+    _check_text("text", episode.text)
+    size = len(episode.text.encode())
+    if size > LONGEST_TEXT:
+        raise InputError(
+            f"text {_shown(episode.text)} has {size} bytes; at most {LONGEST_TEXT} are stored"
+        )
+    for what, moment in (("started_at", episode.started_at), ("ended_at", episode.ended_at)):
+        _check_time(what, moment)
+    if episode.started_at and episode.ended_at and episode.ended_at < episode.started_at:
+        raise InputError(
+            f"ended_at {episode.ended_at.isoformat()} is before started_at "
+            f"{episode.started_at.isoformat()}"
+        )
 
 
 def check_name(what: str, name: object) -> None:
