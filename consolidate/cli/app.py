@@ -14,6 +14,8 @@ from consolidate.cli import (
     demo,
     doctor,
     entity,
+    entity_graph,
+    episodes,
     exchange,
     facts,
     forget,
@@ -27,6 +29,7 @@ from consolidate.cli import (
     schedule,
     serve,
     synthesise,
+    tracing,
 )
 from consolidate.cli.errors import ErrorsToExitCodes
 from consolidate.version import __version__
@@ -85,7 +88,16 @@ app.command()(runs.undo)
 app.command()(synthesise.synthesise)
 app.add_typer(review.app, name="review")
 app.add_typer(entity.app, name="entity")
+entity.app.command()(entity_graph.neighbors)
+entity.app.command()(entity_graph.ppr)
+entity.app.command()(entity_graph.extract)
+entity.app.command()(entity_graph.link)
+entity.app.command(name="link-facts")(entity_graph.link_facts)
 app.command()(graph.graph)
+app.command()(tracing.lineage)
+app.command()(tracing.claim)
+app.add_typer(episodes.app, name="episode")
+app.command()(episodes.recap)
 app.command()(calibrate.calibrate)
 app.command()(facts.history)
 app.command()(runs.report)

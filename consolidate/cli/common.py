@@ -20,6 +20,7 @@ from consolidate.errors import InputError, SettingsError
 from consolidate.settings import Resolved, Settings, resolve
 
 if TYPE_CHECKING:
+    from consolidate.memory.memory import Memory
     from consolidate.store import Store
 
 __all__ = [
@@ -134,6 +135,22 @@ class Context:
 
         with Store.open(self.path, create=False, read_only=self.locked) as store:
             yield store
+
+    @contextmanager
+    def memory(self, *, create: bool = False) -> Iterator[Memory]:
+        """Open the agent's memory; one that may not be written is read."""
+        from consolidate.memory import open_memory
+
+        if create and not self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open_memory(
+            self.path,
+            self.agent,
+            settings=self.settings,
+            create=create,
+            read_only=self.locked and not create,
+        ) as memory:
+            yield memory
 
 
 def context(

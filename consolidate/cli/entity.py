@@ -18,21 +18,19 @@ if TYPE_CHECKING:
     from consolidate.graph.registry import Lookup
     from consolidate.store import Store
 
-__all__ = ["app"]
+__all__ = ["Name", "Yes", "app", "carry"]
 
 app = typer.Typer(
     help="Who and what the memory is about.", no_args_is_help=True, rich_markup_mode=None
 )
 
-_Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Any name of it, or #12 for its number.")
-]
-_Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only show what would change.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Any name of it, or #12 for its number.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only show what would change.")]
 
 
 @app.command()
 def show(
-    name: _Name,
+    name: Name,
     history: Annotated[bool, typer.Option("--history", help="Also what no longer holds.")] = False,
     db: Db = None,
     agent: Agent = None,
@@ -94,9 +92,9 @@ def list_entities(
 
 @app.command()
 def merge(
-    name: _Name,
+    name: Name,
     into: Annotated[str, typer.Argument(metavar="INTO", help="The one that keeps its name.")],
-    yes: _Yes = False,
+    yes: Yes = False,
     db: Db = None,
     agent: Agent = None,
     as_json: Json = False,
@@ -106,12 +104,12 @@ def merge(
 
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
-        _act(ctx, store, declaring.merge(store, ctx.agent, name, into, now=utc_now()), yes)
+        carry(ctx, store, declaring.merge(store, ctx.agent, name, into, now=utc_now()), yes)
 
 
 @app.command()
 def split(
-    name: _Name,
+    name: Name,
     facts: Annotated[
         list[str], typer.Argument(metavar="FACT", help="Facts that are about the other one.")
     ],
@@ -123,7 +121,7 @@ def split(
         str, typer.Option("--type", metavar="TYPE", help="What it is: person, place, ...")
     ] = "",
     note: Annotated[str, typer.Option(help="What tells it from the first.")] = "",
-    yes: _Yes = False,
+    yes: Yes = False,
     db: Db = None,
     agent: Agent = None,
     as_json: Json = False,
@@ -136,16 +134,16 @@ def split(
         act = declaring.split(
             store, ctx.agent, name, facts, new=new, kind=kind, note=note, now=utc_now()
         )
-        _act(ctx, store, act, yes)
+        carry(ctx, store, act, yes)
 
 
 @app.command()
 def alias(
-    name: _Name,
+    name: Name,
     other: Annotated[str, typer.Argument(metavar="OTHER", help="Another name.")],
     never: Annotated[bool, typer.Option("--never", help="It is never this one.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take a declared name back.")] = False,
-    yes: _Yes = False,
+    yes: Yes = False,
     db: Db = None,
     agent: Agent = None,
     as_json: Json = False,
@@ -158,14 +156,14 @@ def alias(
     work = declaring.apart if never else declaring.unalias if remove else declaring.alias
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
-        _act(ctx, store, work(store, ctx.agent, name, other, now=utc_now()), yes)
+        carry(ctx, store, work(store, ctx.agent, name, other, now=utc_now()), yes)
 
 
 @app.command()
 def rename(
-    name: _Name,
+    name: Name,
     new: Annotated[str, typer.Argument(metavar="NEW", help="The name to show.")],
-    yes: _Yes = False,
+    yes: Yes = False,
     db: Db = None,
     agent: Agent = None,
     as_json: Json = False,
@@ -175,10 +173,11 @@ def rename(
 
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
-        _act(ctx, store, declaring.rename(store, ctx.agent, name, new, now=utc_now()), yes)
+        carry(ctx, store, declaring.rename(store, ctx.agent, name, new, now=utc_now()), yes)
 
 
-def _act(ctx: Context, store: Store, act: Act, yes: bool) -> None:
+def carry(ctx: Context, store: Store, act: Act, yes: bool) -> None:
+    """Show what a declaration changes, and do it if the person said yes."""
     from consolidate.graph import declaring
 
     texts = {fact.id: fact.text for fact in store.facts(statuses=None, ids=list(act.facts))}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +22,7 @@ from consolidate.errors import InputError
 from consolidate.times import parse_time
 
 if TYPE_CHECKING:
-    from consolidate.memory.memory import Memory
+    pass
 
 __all__ = ["decay", "pin", "recall", "search", "unpin"]
 
@@ -72,7 +70,7 @@ def recall(
             moment = parse_time(as_of, zone=ctx.settings.timezone)
         except InputError as error:
             raise UsageError(f"--as-of: {error}") from error
-    with _memory(ctx) as memory:
+    with ctx.memory() as memory:
         found = memory.recall_memories(
             " ".join(query), kind=kind, limit=limit, as_of=moment, include_history=history
         )
@@ -154,7 +152,7 @@ def decay(
     """
     del preview
     ctx = context(db, agent, as_json, assign=assign)
-    with _memory(ctx) as memory:
+    with ctx.memory() as memory:
         found = memory.decay_preview(days=days, limit=limit)
         agents = [] if found else [*memory.store.agents()]
     if as_json:
@@ -194,7 +192,7 @@ def unpin(facts: FactIds, db: Db = None, agent: Agent = None, as_json: Json = Fa
 
 
 def _pins(ctx: Context, facts: list[str], *, wanted: bool) -> None:
-    with _memory(ctx) as memory, memory.store.atomic():
+    with ctx.memory() as memory, memory.store.atomic():
         found = [memory.own(each) for each in facts]
         changed = [memory.pin(f.id) if wanted else memory.unpin(f.id) for f in found]
     if ctx.as_json:
@@ -206,14 +204,3 @@ def _pins(ctx: Context, facts: list[str], *, wanted: bool) -> None:
     word = "pinned" if wanted else "not pinned"
     for fact, done in zip(found, changed, strict=True):
         say(f"{fact.id}  {fact.text} ({word}{'' if done else ' already'})")
-
-
-@contextmanager
-def _memory(ctx: Context) -> Iterator[Memory]:
-    """Open the memory; one that may not be written is read."""
-    from consolidate.memory import open_memory
-
-    with open_memory(
-        ctx.path, ctx.agent, settings=ctx.settings, create=False, read_only=ctx.locked
-    ) as memory:
-        yield memory
