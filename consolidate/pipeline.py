@@ -191,9 +191,13 @@ def run(
     agent: str = "default",
     now: datetime | None = None,
     include_undone: bool = False,
+    retry_failed: bool = False,
     progress: Progress = silent,
 ) -> Outcome:
     """Plan and apply under a lease; when nothing changed since the last run, do nothing at all.
+
+    What a model fails on is asked about again in the next runs, three times in all;
+    `retry_failed` asks once more.
 
     Raises:
         LeaseHeldError: Another run is at work on this store.
@@ -207,13 +211,14 @@ def run(
         known = unchanged(store.last_state(agent), snapshot, backends, settings, policy, moment)
         return snapshot, known
 
+    again = retry_failed and store.retry_failures() > 0
     # Looked at before the lease is taken, so that a run with nothing to do writes nothing at all
-    if store.last_state(agent) is not None and read()[1]:
+    if not again and store.last_state(agent) is not None and read()[1]:
         return Outcome(plan=None, receipt=None, nothing_new=True, report=idle)
     with store.lease(seconds=settings.lease_seconds, now=lambda: datetime.now(UTC)) as lease:
         # and read again under it, since another run may have ended in between.
         snapshot, known = read()
-        if known:
+        if known and not again:
             return Outcome(plan=None, receipt=None, nothing_new=True, report=idle)
         watched = renewing(lease.renew, settings.lease_seconds, progress)
         made = _plan(snapshot, store, backends, settings, policy, moment, watched)

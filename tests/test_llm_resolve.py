@@ -321,6 +321,24 @@ def test_the_ceiling_holds_for_all_roles_together_and_the_next_run_goes_on(store
     assert stages_done(store)
 
 
+def test_what_a_limit_or_a_failing_server_kept_from_being_asked_is_never_given_up(
+    store: Store,
+) -> None:
+    store.add(FACTS, now=NOW)
+    with (
+        serving(sensible) as server,
+        backends(server, llm_concurrency=1) as (models, settings),
+    ):
+        server.answer_with(Status(503))
+        for _ in range(4):
+            seen = stages(pipeline.run(store, models, settings, now=NOW))
+            assert seen["entities"].failures == 3
+            assert seen["entities"].detail["to retry"] == 3
+        server.answer_with(sensible)
+        seen = stages(pipeline.run(store, models, settings, now=NOW))
+        assert seen["entities"].failures == 0
+
+
 def stages_done(store: Store) -> bool:
     """Whether the last run that did something left nothing over."""
     state = store.last_state("default")

@@ -121,7 +121,7 @@ def test_no_table_of_the_store_is_left_out() -> None:
     cleaned = {
         "journal", "decisions", "reviews", "links", "entities", "entity_names", "vectors",
         "staged_vectors",
-        "mention_cache", "verdicts", "texts", "messages", "episodes", "forget_tokens",
+        "mention_cache", "verdicts", "failures", "texts", "messages", "episodes", "forget_tokens",
     }  # fmt: skip
     without_texts_of_facts = {
         "migrations", "meta", "plans", "runs", "states", "models", "lease", "tombstones",

@@ -15,7 +15,7 @@ import pytest
 from builders import NOW, day, said
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipelines import FAKE_SETTINGS, Memory, brief, messy
+from pipelines import FAKE_SETTINGS, Classifier, Memory, brief, messy
 
 from consolidate import pipeline
 from consolidate.backends.fake import FakeEmbedder
@@ -732,6 +732,41 @@ def test_a_pair_that_fails_is_counted_not_cached_and_asked_again(memory: Make) -
     it.classifier.failing = set()
     assert brief(it.run().plan) == {("supersede", "acme-1", "globex-1")}
     assert it.run().nothing_new
+
+
+def test_a_pair_that_always_fails_is_given_up_after_three_runs(memory: Make) -> None:
+    it = memory(*mixed())
+    it.classifier.failing = {frozenset((ACME, GLOBEX))}
+    for _ in range(3):
+        outcome = it.run()
+        assert not outcome.nothing_new
+    assert "1 texts or pairs failed in 3 runs" in str(outcome.report)
+    calls, rows = it.calls, it.store.rows_written()
+    assert it.run().nothing_new
+    assert (it.calls, it.store.rows_written()) == (calls, rows)
+    # It is not asked about when something else is new either, and the report says so.
+    it.add(said("Otto collects stamps of Bhutan.", 9))
+    outcome = it.run()
+    classify = next(s for s in outcome.report.stages if s.stage == "classify")
+    assert (classify.failures, classify.detail["given up"]) == (0, 1)
+    assert "1 given up" in str(outcome.report)
+    assert it.run().nothing_new
+
+
+def test_what_was_given_up_is_asked_again_when_told_and_of_another_model(memory: Make) -> None:
+    it = memory(*mixed())
+    it.classifier.failing = {frozenset((ACME, GLOBEX))}
+    while not it.run().nothing_new:
+        pass
+    calls = it.classifier.items
+    assert not it.run(retry_failed=True).nothing_new
+    assert it.classifier.items == calls + 1
+    it.classifier = Classifier({**(it.verdicts or {}), ("x", "y"): Relation.CONTRADICTS})
+    assert brief(it.run().plan) == {("supersede", "acme-1", "globex-1")}
+    while not it.run().nothing_new:
+        pass
+    assert it.run(retry_failed=True).nothing_new is False  # the first model's failure is forgotten
+    assert it.run(retry_failed=True).nothing_new
 
 
 def test_a_model_that_raises_leaves_the_store_as_it_was_and_the_lease_free(memory: Make) -> None:

@@ -3,18 +3,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from builders import fact, mention
 from pipelines import Classifier
 
 from consolidate.backends.fake import FakeEmbedder, FakeExtractor
-from consolidate.errors import ModelMismatchError
+from consolidate.errors import ModelMismatchError, ModelOutputError
 from consolidate.stages.classify import CHUNK, classify
 from consolidate.stages.embed import embed
 from consolidate.stages.entities import entities
 from consolidate.stages.work import Tally, in_chunks, silent
 from consolidate.store import Store
-from consolidate.types import Fact, Pair, Relation, Verdict
+from consolidate.types import Fact, Mention, Pair, Relation, Verdict
 
 FACTS = {f.id: f for f in (fact("a", "tea"), fact("b", "tea and milk"), fact("c", "bees"))}
 
@@ -123,6 +124,22 @@ def test_a_failure_is_counted_and_not_kept(store: Store) -> None:
     assert found["a", "c"].failure is None
 
 
+def test_a_pair_is_asked_about_three_times_and_then_stays_a_failure(store: Store) -> None:
+    model = Classifier()
+    model.failing = {frozenset(("tea", "bees"))}
+    for attempt in (1, 2, 3):
+        _, tally = asked(store, model, pair("a", "c"))
+        assert (tally.model_calls, tally.failures) == (1, 1)
+        assert tally.detail == ({"to retry": 1} if attempt < 3 else {"given up": 1})
+    model.failing = set()
+    found, tally = asked(store, model, pair("a", "c"), pair("a", "b"), budget=1)
+    assert (tally.model_calls, tally.failures, tally.detail) == (1, 0, {"given up": 1})
+    assert found["a", "c"].failure == "it failed before"
+    assert store.retry_failures() == 1
+    found, tally = asked(store, model, pair("a", "c"))
+    assert found["a", "c"].failure is None
+
+
 def test_what_was_judged_before_a_crash_is_kept(store: Store) -> None:
     class Crashing(Classifier):
         def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
@@ -199,6 +216,46 @@ def test_an_extractor_that_knows_other_names_is_asked_anew(store: Store) -> None
     knowing = FakeExtractor().knowing(["old mill"])
     found = entities(store, knowing, facts, tally=Tally(""), progress=silent)
     assert [m.text for m in found["a"]] == ["old mill"]
+
+
+def test_a_text_that_an_extractor_can_not_read_is_given_up(store: Store) -> None:
+    class Stuck(FakeExtractor):
+        def attempt(self, texts: Sequence[str]) -> list[list[Mention] | None]:
+            return [
+                None if "Mia" in t else m for t, m in zip(texts, self.extract(texts), strict=True)
+            ]
+
+    model, facts = Stuck(), [fact("a", "Mia naps"), fact("b", "Otto naps")]
+    for _ in range(3):
+        tally = Tally("entities")
+        found = entities(store, model, facts, tally=tally, progress=silent)
+        assert tally.failures == 1
+    tally = Tally("entities")
+    assert entities(store, model, facts, tally=tally, progress=silent) == found
+    assert (tally.model_calls, tally.failures, tally.detail) == (0, 0, {"given up": 1})
+
+
+def test_a_text_that_can_not_be_embedded_is_given_up_until_all_is_embedded_anew(
+    store: Store,
+) -> None:
+    class Stuck(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            if "tea" in texts:
+                raise ModelOutputError("no vector")
+            return super().embed(texts)
+
+    model, facts = Stuck(), [FACTS["a"], FACTS["c"]]
+    tallies = []
+    for _ in range(4):
+        tallies.append(Tally("embed"))
+        rows = embed(store, model, facts, tally=tallies[-1], progress=silent)
+        assert not rows[0].any() and rows[1].any()
+    assert [t.failures for t in tallies] == [1, 1, 1, 0]
+    assert tallies[-1].detail == {"given up": 1}
+    store.drop_vectors()
+    tally = Tally("embed")
+    embed(store, model, facts, tally=tally, progress=silent)
+    assert tally.failures == 1
 
 
 # -- progress ------------------------------------------------------------------------------------

@@ -126,6 +126,9 @@ def run(
         typer.Option("--reembed", help="Forget all vectors first: the embedding model changed."),
     ] = False,
     include_undone: _Undone = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what models failed on too often.")
+    ] = False,
     every: _All = False,
     profile: Profile = None,
     assign: Assign = None,
@@ -151,6 +154,7 @@ def run(
             store,
             backends,
             include_undone=include_undone,
+            retry_failed=retry_failed,
             every=every,
         )
 
@@ -227,6 +231,7 @@ def run_and_show(
     backends: Backends,
     *,
     include_undone: bool = False,
+    retry_failed: bool = False,
     every: bool = False,
 ) -> bool:
     """Run, and show decisions, funnel and how to undo; returns whether there was anything new."""
@@ -241,6 +246,7 @@ def run_and_show(
             agent=ctx.agent,
             now=utc_now(),
             include_undone=include_undone,
+            retry_failed=retry_failed,
             progress=progress,
         )
     if ctx.as_json:
@@ -270,6 +276,8 @@ def draw_funnel(told: Report) -> None:
     draw(table(["what", "number", "note"], rows, right=["number"], grow="note"))
     if told.cut:
         say(f"{told.cut} pairs are left for the next run.")
+    if told.given_up:
+        say(told.given_up)
     if told.cost:
         say(told.cost)
     say(f"{told.model_calls} model calls in {told.seconds:.1f} s")

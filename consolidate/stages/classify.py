@@ -2,7 +2,7 @@
 
 Knows the store only through its cache, keyed by (both text hashes, classifier identity). Verdicts
 are kept raw; no threshold is applied here. A pair that fails is a value, counted and asked again
-in the next run.
+in the next run, up to three times.
 """
 
 from __future__ import annotations
@@ -46,8 +46,15 @@ def classify(
     keys = {(pair.left, pair.right): _key(facts[pair.left], facts[pair.right]) for pair in pairs}
     known = store.verdicts(set(keys.values()), classifier.identity)
     open_pairs = [pair for pair in pairs if keys[pair.left, pair.right] not in known]
-    open_pairs.sort(key=lambda p: (-p.similarity, p.left, p.right))
     tally.cached = len(pairs) - len(open_pairs)
+    hopeless = store.given_up({keys[p.left, p.right] for p in open_pairs}, classifier.identity)
+    for key in hopeless:
+        known[key] = Verdict(
+            forward=None, backward=None, model=classifier.identity, failure="it failed before"
+        )
+    tally.passed_over(len(hopeless))
+    open_pairs = [pair for pair in open_pairs if keys[pair.left, pair.right] not in known]
+    open_pairs.sort(key=lambda p: (-p.similarity, p.left, p.right))
     if budget and len(open_pairs) > budget:
         tally.detail["cut"] = len(open_pairs) - budget
         open_pairs = open_pairs[:budget]
@@ -57,7 +64,9 @@ def classify(
     for part in in_chunks(todo, getattr(classifier, "chunk", CHUNK), "classify", progress):
         verdicts = classifier.classify([(texts[a], texts[b]) for a, b in part])
         fresh = dict(zip(part, verdicts, strict=True))
-        tally.failures += sum(v.failure is not None for v in verdicts)
+        tally.failed(
+            store, [key for key, v in fresh.items() if v.failure is not None], classifier.identity
+        )
         tally.model_calls += len(part)
         store.save_verdicts(
             {key: v for key, v in fresh.items() if v.failure is None}, classifier.identity

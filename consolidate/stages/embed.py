@@ -27,8 +27,8 @@ def embed(
 ) -> npt.NDArray[np.float32]:
     """Vectors of facts, from the cache or the model.
 
-    A text that the model can't embed is counted as a failure and tried again in the next run; it
-    must not stop the others.
+    A text that the model can't embed is counted as a failure and tried again in the next run, up
+    to three times; it must not stop the others.
 
     Returns:
         Shape (len(facts), dimensions), rows of unit length, in the order of `facts`; a row of
@@ -42,10 +42,13 @@ def embed(
     known = store.vectors(texts.keys(), embedder.identity)
     missing = sorted(texts.keys() - known.keys())
     tally.cached = len(texts) - len(missing)
+    hopeless = store.given_up([(key,) for key in missing], embedder.identity)
+    missing = [key for key in missing if (key,) not in hopeless]
+    tally.passed_over(len(hopeless))
     for part in in_chunks(missing, getattr(embedder, "chunk", CHUNK), "embed", progress):
         fresh = _embed(embedder, {key: texts[key] for key in part})
         store.save_vectors(fresh, embedder.identity, embedder.dimensions)
-        tally.failures += len(part) - len(fresh)
+        tally.failed(store, [(key,) for key in part if key not in fresh], embedder.identity)
         known.update(fresh)
         tally.model_calls += len(part)
     if not facts:

@@ -30,9 +30,13 @@ def entities(
     known = store.mentions(texts.keys(), extractor.identity)
     missing = sorted(texts.keys() - known.keys())
     # An extractor may tell a text it could not read (None) from one that names nothing. The first
-    # is asked about again in the next run.
+    # is asked about again in the next run, up to three times.
     attempt = getattr(extractor, "attempt", extractor.extract)
     tally.cached = len(texts) - len(missing)
+    hopeless = store.given_up([(key,) for key in missing], extractor.identity)
+    known.update({key: () for (key, *_) in hopeless})
+    missing = [key for key in missing if key not in known]
+    tally.passed_over(len(hopeless))
     for part in in_chunks(missing, getattr(extractor, "chunk", CHUNK), "entities", progress):
         found = attempt([texts[key] for key in part])
         answers = dict(zip(part, found, strict=True))
@@ -40,5 +44,5 @@ def entities(
         store.save_mentions(fresh, extractor.identity)
         known.update(dict.fromkeys(part, ()) | fresh)
         tally.model_calls += len(part)
-        tally.failures += len(part) - len(fresh)
+        tally.failed(store, [(key,) for key in part if key not in fresh], extractor.identity)
     return {fact.id: known[fact.content_hash] for fact in facts}

@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from consolidate.stages.work import GIVEN_UP, TO_RETRY
+from consolidate.store import MOST_ATTEMPTS
 from consolidate.types import Decision, DecisionKind, Plan, Receipt, StageStats
 
 __all__ = ["FunnelRow", "Report", "report_of"]
+
+
+_NO_COST: Final = frozenset({"cut", GIVEN_UP, TO_RETRY})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +61,18 @@ class Report:
         total: Counter[str] = Counter()
         for stage in self.stages:
             if "calls" in stage.detail:
-                total.update({k: n for k, n in stage.detail.items() if k != "cut"})
+                total.update({k: n for k, n in stage.detail.items() if k not in _NO_COST})
         return dict(total)
+
+    @property
+    def given_up(self) -> str:
+        """What models failed on so often that it is not asked about again; empty if nothing."""
+        if not (count := sum(stage.detail.get(GIVEN_UP, 0) for stage in self.stages)):
+            return ""
+        return (
+            f"{count} texts or pairs failed in {MOST_ATTEMPTS} runs and are not asked about again; "
+            "`consolidate run --retry-failed` asks"
+        )
 
     @property
     def cost(self) -> str:
@@ -78,6 +93,8 @@ class Report:
         ]
         if self.cut:
             text.append(f"{self.cut} pairs are left for the next run")
+        if self.given_up:
+            text.append(self.given_up)
         if self.cost:
             text.append(self.cost)
         what = f"applied as {self.run}" if self.applied else "nothing applied"
@@ -158,6 +175,8 @@ def _judged(stage: StageStats) -> str:
     parts = [f"{stage.model_calls} by the model", f"{stage.cached} known"]
     if stage.failures:
         parts.append(f"{stage.failures} failed")
+    if stage.detail.get(GIVEN_UP):
+        parts.append(f"{stage.detail[GIVEN_UP]} given up")
     if stage.detail.get("cut"):
         parts.append(f"{stage.detail['cut']} left for the next run")
     return ", ".join(parts)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from consolidate.types import StageStats
 
-__all__ = ["Book", "Progress", "Tally", "in_chunks", "silent"]
+if TYPE_CHECKING:
+    from consolidate.store import Store
+
+__all__ = ["GIVEN_UP", "TO_RETRY", "Book", "Progress", "Tally", "in_chunks", "silent"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how many items are done, and how many there are."""
+
+GIVEN_UP: Final = "given up"
+"""In a stage's details: what failed in so many runs that it is not asked about again."""
+
+TO_RETRY: Final = "to retry"
+"""In a stage's details: what failed and is asked about again in the next run."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result", bound=Sized)
@@ -38,6 +47,7 @@ class Tally:
     began: float = field(default_factory=time.perf_counter)
     _usage: Any = None
     _before: dict[str, int] = field(default_factory=dict)
+    _unasked_before: int = 0
 
     def gives(self, result: Result) -> Result:
         """Count what the stage puts out, and hand it on."""
@@ -48,6 +58,33 @@ class Tally:
         """Add to `detail` what a model counts from now on, if it keeps a `usage`: calls, tokens."""
         self._usage = getattr(model, "usage", None)
         self._before = self._usage.counts() if self._usage is not None else {}
+        self._unasked_before = self._unasked()
+
+    def failed(self, store: Store, keys: Collection[tuple[str, ...]], model: str) -> None:
+        """Count texts or pairs that a model gave no answer for; some are asked about again.
+
+        What the model was not asked, since a limit or its server forbade it, is no failure of the
+        text.
+        """
+        if not keys:
+            return
+        self.failures += len(keys)
+        asked = self._unasked() == self._unasked_before
+        self._unasked_before = self._unasked()
+        given_up = store.note_failures(keys, model) if asked else set()
+        self._count(GIVEN_UP, len(given_up))
+        self._count(TO_RETRY, len(keys) - len(given_up))
+
+    def passed_over(self, count: int) -> None:
+        """Count texts or pairs that are not asked about, having failed in enough runs."""
+        self._count(GIVEN_UP, count)
+
+    def _count(self, name: str, count: int) -> None:
+        if count:
+            self.detail[name] = self.detail.get(name, 0) + count
+
+    def _unasked(self) -> int:
+        return int(self._usage.counts().get("unasked", 0)) if self._usage is not None else 0
 
     def stats(self) -> StageStats:
         """The finished record."""
@@ -82,7 +119,10 @@ class Book:
     @property
     def left_over(self) -> int:
         """What is to be tried again in the next run: failures, and pairs over the budget."""
-        return sum(page.failures + page.detail.get("cut", 0) for page in self._pages.values())
+        return sum(
+            page.detail.get(TO_RETRY, 0) + page.detail.get("cut", 0)
+            for page in self._pages.values()
+        )
 
     @contextmanager
     def stage(self, name: str, items_in: Sized = (), model: Any = None) -> Iterator[Tally]:

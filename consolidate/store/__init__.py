@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from consolidate.store.attempts import MOST_ATTEMPTS
 from consolidate.store.derived import NOTE_KIND
 from consolidate.store.leases import Lease
 from consolidate.store.records import (
@@ -25,6 +26,7 @@ from consolidate.store.whole_runs import PreparedRun, prepare_run
 
 __all__ = [
     "LIVE",
+    "MOST_ATTEMPTS",
     "NOTE_KIND",
     "Added",
     "Block",

@@ -112,6 +112,11 @@ class CachePart(Part):
         """Forget all vectors and the model they bind the store to; returns how many."""
         with self._db.atomic():
             dropped = self._db.write("DELETE FROM vectors")
+            self._db.write(
+                "DELETE FROM failures WHERE model = (SELECT models.id FROM models "
+                "JOIN meta ON meta.key = ? AND meta.value = models.name)",
+                (_MODEL,),
+            )
             self._db.write("DELETE FROM meta WHERE key IN (?, ?)", (_MODEL, _LENGTH))
         return dropped
 

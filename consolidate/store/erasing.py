@@ -37,6 +37,7 @@ _ANSWERS: Final = {
     "staged_vectors": ("text",),
     "mention_cache": ("text",),
     "verdicts": ("left_text", "right_text"),
+    "failures": ("text", "other"),
 }
 """Tables of models' answers, with the columns that name a text."""
 

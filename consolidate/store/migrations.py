@@ -641,3 +641,17 @@ def episodes(database: Database) -> None:
         END""",
     ):
         database.write(statement)
+
+
+@migration(11)
+def failures(database: Database) -> None:
+    """What models failed on, under the keys of their answers; `other` is `text` for one text."""
+    database.write(
+        """CREATE TABLE failures (
+            model INTEGER NOT NULL REFERENCES models (id),
+            text INTEGER NOT NULL REFERENCES texts (id),
+            other INTEGER NOT NULL REFERENCES texts (id),
+            attempts INTEGER NOT NULL CHECK (attempts > 0),
+            PRIMARY KEY (model, text, other)
+        ) WITHOUT ROWID"""
+    )

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 
 from consolidate.errors import NotFoundError, StoreError
+from consolidate.store.attempts import AttemptPart
 from consolidate.store.blocks import BlockPart
-from consolidate.store.caches import CachePart
 from consolidate.store.database import Database, shown
 from consolidate.store.entities import EntityPart
 from consolidate.store.erasing import ErasePart
@@ -40,7 +40,7 @@ class Store(
     TombstonePart,
     NearbyPart,
     HistoryPart,
-    CachePart,
+    AttemptPart,
     EntityPart,
     RegistryPart,
     WholeRunPart,

@@ -33,7 +33,8 @@ class Usage:
 
         `calls` (requests sent), `tokens_in` and `tokens_out` (as the server counts them),
         `retries`, `repairs` (asked again because an answer did not fit), `failures` (items
-        without an answer), `unfound` (names that are not in the text; left out).
+        without an answer), `unfound` (names that are not in the text; left out), `unasked`
+        (prompts that a limit or the server kept from being answered).
         """
         with self._lock:
             return {name: count for name, count in sorted(self._counts.items()) if count}

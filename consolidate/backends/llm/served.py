@@ -167,7 +167,11 @@ class ServedModel:
             CallFailed: There are none.
             CeilingReached: The run may cost no more.
         """
-        return self._call(lambda: self._api.embed(texts))
+        try:
+            return self._call(lambda: self._api.embed(texts))
+        except (CallFailed, CeilingReached) as failure:
+            self._note_unasked(failure)
+            raise
 
     def each(self, ask: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Ask about items, some at a time; results in the order of the items."""
@@ -196,7 +200,13 @@ class ServedModel:
         except Unusable as problem:
             return Completion(failure=f"no usable answer, asked twice: {problem}")
         except (CallFailed, CeilingReached) as failure:
+            self._note_unasked(failure)
             return Completion(failure=str(failure))
+
+    def _note_unasked(self, failure: CallFailed | CeilingReached) -> None:
+        """Count what is no fault of the text: the server had trouble, or nothing could be asked."""
+        if not getattr(failure, "too_long", False):
+            self.usage.add(unasked=1)
 
     def _call(self, send: Callable[[], Reply]) -> Reply:
         with self._lock:
