@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from command_line import Cli
 
+from consolidate.settings import Settings
 from consolidate.store import Store
 from consolidate.types import FactStatus
 
@@ -468,7 +469,7 @@ def test_settings_show_where_each_value_came_from(cli: Cli) -> None:
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.split()}
     assert rows["hub_size"] == ["30", "consolidate.toml"]
     assert rows["embedder"] == ["fake", "CONSOLIDATE_EMBEDDER"]
-    assert rows["neighbours"] == ["4", "default"]
+    assert rows["neighbours"] == [str(Settings().neighbours), "default"]
 
 
 def test_all_wrong_settings_are_told_at_once(cli: Cli) -> None:
