@@ -22,8 +22,10 @@ __all__ = ["ContradictionCheck"]
 SUPPORTED: Final = 0.9
 """Confidence in a conflict that both the classifier and the words speak for."""
 
-SUPPORTED_FROM: Final = 0.7
+SUPPORTED_FROM: Final = 0.85
 """Probability of contradiction that the classifier must give for that."""
+SURE_FROM: Final = 0.7
+"""Probability from which on what speaks against a conflict only makes it a question."""
 
 _LIVES: Final = re.compile(r"\b(?:lives?|living|resides?|moved) (?:in|at|to)\b", re.IGNORECASE)
 _MOVES: Final = re.compile(r"\b(?:has |have )?(?:moved|relocated) (?:in)?to\b", re.IGNORECASE)
@@ -71,7 +73,7 @@ class ContradictionCheck(PairBase):
         """Whether a classifier that is sure had more to go by than two codes or counted nouns."""
         a, b = self.left.frame, self.right.frame
         alike = len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) <= 1
-        return found.reason == "classifier" and found.confidence >= SUPPORTED_FROM and not alike
+        return found.reason == "classifier" and found.confidence >= SURE_FROM and not alike
 
     def _veto(self, ambiguous: bool) -> tuple[str, str]:
         """Reason code and sentence of what makes a conflict impossible; empty if nothing does."""
@@ -121,7 +123,7 @@ class ContradictionCheck(PairBase):
                 ask(found, "the attribute cannot change, so one of them is wrong"),
                 reason="immutable",
             )
-            if self.left.frame == self.right.frame and found.confidence >= SUPPORTED_FROM:
+            if self.left.frame == self.right.frame and found.confidence >= SURE_FROM:
                 # One frame, two values, and no time in which both could be true
                 found = replace(found, confidence=max(found.confidence, FRAME_CONFIDENCE))
         if self._has_correction():
