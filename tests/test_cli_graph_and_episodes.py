@@ -132,6 +132,8 @@ def test_an_episode_from_record_to_deletion(cli: Cli) -> None:
     assert "Visit to Porto" in listed.out and "2026-05-01" in listed.out and fits(listed.out)
     assert cli("episode", "list", "--fact", linked, "--json").json["total"] == 1
     assert "We saw the office." in cli("episode", "search", "rained").out
+    assert "told in: Visit to Porto" in cli("lineage", linked).out
+    assert "told of: " + TOLD[1] in cli("lineage", "--episode", kept["id"]).out
     shown = cli("episode", "show", kept["id"][:20])
     assert "It rained." in shown.out and TOLD[1] in shown.out
     assert "Nothing was deleted" in cli("episode", "delete", kept["id"]).out

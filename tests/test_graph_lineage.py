@@ -13,7 +13,7 @@ from consolidate.backends.rules import RulesExtractor
 from consolidate.errors import InputError, NotFoundError
 from consolidate.graph.lineage import lineage_trace
 from consolidate.graph.refresh import refresh
-from consolidate.store import Store
+from consolidate.store import Episode, Store
 from consolidate.types import FactStatus, Link, NewFact, Plan
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -100,3 +100,32 @@ def test_another_agents_fact_is_not_there(told: tuple[Store, list[str]]) -> None
         lineage_trace(store, "Zebedee", "entity")
     with pytest.raises(InputError):
         lineage_trace(store, ids[0], depth=0)
+
+
+def test_episodes_are_what_facts_came_of(told: tuple[Store, list[str]]) -> None:
+    store, (ghent, lund, _, bees, _) = told
+    visit = Episode(agent="default", title="A visit", text="We met.", facts=(lund, bees))
+    id_ = store.add_episode(visit, now=NOW)[0].id
+    found = lineage_trace(store, lund, direction="backward", depth=1)
+    assert {node.id for node in found.nodes if node.kind != "entity"} == {lund, ghent, f"@{id_}"}
+    assert ("A visit", "") in {(node.text, node.status) for node in found.nodes}
+    onward = lineage_trace(store, lund, direction="forward", depth=1)
+    assert not [node for node in onward.nodes if node.kind == "episode"]
+    whole = lineage_trace(store, id_[:20], "episode", direction="forward", depth=1)
+    assert {node.id for node in whole.nodes} == {f"@{id_}", lund, bees}
+    assert {edge.how for edge in whole.edges} == {"told"}
+    back = lineage_trace(store, f"@{id_}", "episode", direction="backward")
+    assert [node.id for node in back.nodes] == [f"@{id_}"]
+    with pytest.raises(NotFoundError):
+        lineage_trace(store, id_, "episode", agent="somebody else")
+
+
+def test_ids_may_begin_like_those_of_others(store: Store) -> None:
+    odd = [NewFact(text=f"Alice Meyer has {n} hens.", id=f"{sign}1") for n, sign in enumerate("#@")]
+    store.add(odd, now=NOW)
+    refresh(store, "default", extractor=RulesExtractor())
+    found = lineage_trace(store, "#1")
+    assert [node.text for node in found.nodes if node.kind == "fact"] == [
+        "Alice Meyer has 0 hens.",
+        "Alice Meyer has 1 hens.",
+    ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from builders import NOW
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # comes with mcp
+from schema_checks import check
 
 from consolidate import open_memory
 from consolidate.errors import InputError, StalePlanError
@@ -49,24 +50,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 @pytest.fixture
 def box(memory: Memory) -> Box:
     return toolbox(memory)
-
-
-def strict(schema: Any) -> Any:
-    """The same schema, by which an object has no key that is not described."""
-    if isinstance(schema, Mapping):
-        made = {key: strict(value) for key, value in schema.items()}
-        if "properties" in made:
-            made.setdefault("additionalProperties", False)
-        return made
-    return [strict(each) for each in schema] if isinstance(schema, list) else schema
-
-
-def check(tool: Tool, /, **arguments: Any) -> Any:
-    answer = tool.call(**arguments)
-    schema = strict(tool.returns)
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(answer)
-    return answer
 
 
 def fact_of(box: Box, words: str) -> str:

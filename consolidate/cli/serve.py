@@ -70,6 +70,14 @@ def serve(
             help="Which groups of tools clients see; several with commas.",
         ),
     ] = "all",
+    names: Annotated[
+        str,
+        typer.Option(
+            "--names",
+            metavar="own|hippo",
+            help="hippo: tools also answer to HippoAgent's hippo_* names, with its payloads.",
+        ),
+    ] = "own",
     db: Db = None,
 ) -> None:
     """Serve the memory to agents over MCP: standard input and output, or HTTP.
@@ -82,6 +90,8 @@ def serve(
 
     if transport not in ("stdio", "http"):
         raise InputError(f"--transport {transport!r} must be stdio or http")
+    if names not in ("own", "hippo"):
+        raise InputError(f"--names {names!r} must be own or hippo")
     groups = groups_of(tools)
     ctx = context(db, only, False)
     quiet_logging()
@@ -95,7 +105,7 @@ def serve(
             err=True,
         )
     memories = Memories(ctx.path, ctx.settings, only)
-    server = make_server(memories, groups=groups)
+    server = make_server(memories, groups=groups, hippo=names == "hippo")
     try:
         if transport == "stdio":
             _over_stdio(server)

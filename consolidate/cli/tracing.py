@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,12 +14,16 @@ from consolidate.cli.text import visible
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from consolidate.graph.lineage import Kind
+
 __all__ = ["claim", "lineage"]
 
 _HOW = {
     "superseded_by": ("it replaced", "replaced by"),
     "merged_into": ("it took in", "merged into"),
     "names": ("named in", "names"),
+    "source_of": ("made from", "is in the note"),
+    "told": ("told in", "told of"),
 }
 """What a node is to the one before it: where the tie leads backward, and forward."""
 
@@ -29,6 +33,7 @@ def lineage(
         str, typer.Argument(metavar="FACT", help="Its id, or the start of it; or a name.")
     ],
     entity: Annotated[bool, typer.Option("--entity", help="It is the name of an entity.")] = False,
+    episode: Annotated[bool, typer.Option("--episode", help="It is the id of an episode.")] = False,
     direction: Annotated[
         str,
         typer.Option(metavar="backward|forward|both", help="To what came before, after, or both."),
@@ -39,11 +44,13 @@ def lineage(
     agent: Agent = None,
     as_json: Json = False,
 ) -> None:
-    """Trace where a fact comes from and what became of it: replaced, merged, linked, names."""
+    """Trace where a fact comes from and what became of it: merges, links, names, episodes."""
     if direction not in ("backward", "forward", "both"):
         raise UsageError(f"--direction {direction!r} must be backward, forward or both")
     way: Any = direction
-    kind: Literal["fact", "entity"] = "entity" if entity else "fact"
+    if entity and episode:
+        raise UsageError("--entity and --episode don't go together")
+    kind: Kind = "entity" if entity else "episode" if episode else "fact"
     ctx = context(db, agent, as_json)
     with ctx.memory() as memory:
         found = memory.lineage_trace(start, kind, direction=way, depth=depth, most=limit)

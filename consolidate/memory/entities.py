@@ -13,7 +13,7 @@ from typing import Any, Literal
 from consolidate.errors import InputError
 from consolidate.graph import declaring, joining, tools, walking
 from consolidate.graph.edges import statements_that_hold
-from consolidate.graph.lineage import Direction, lineage_trace
+from consolidate.graph.lineage import Direction, Kind, lineage_trace
 from consolidate.graph.registry import label
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.tools import fact_data
@@ -302,13 +302,13 @@ class EntitiesPart(RecallPart):
     def lineage_trace(
         self,
         start: str,
-        kind: Literal["fact", "entity"] = "fact",
+        kind: Kind = "fact",
         *,
         direction: Direction = "both",
         depth: int = 3,
         most: int = 200,
     ) -> _Data:
-        """Where a fact or entity comes from and what became of it: `nodes` and `edges`."""
+        """Where a fact, entity or episode comes from, what became of it: `nodes`, `edges`."""
         found = lineage_trace(
             self.store,
             start,

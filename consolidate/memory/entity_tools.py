@@ -277,13 +277,13 @@ def _reading(memory: Memory) -> list[Tool]:
         Tool(
             name="lineage_trace",
             description=(
-                "What a fact or entity comes from and what became of it: supersessions, merges, "
-                "links, names."
+                "What a fact, entity or episode comes from and what became of it: supersessions, "
+                "merges, links, names, episodes."
             ),
             parameters=takes(
                 ["start"],
-                start=text("Id of a fact, or name of an entity."),
-                kind=chosen("Which of the two.", "fact", "entity", default="fact"),
+                start=text("Id of a fact or episode, or name of an entity."),
+                kind=chosen("Which.", "fact", "entity", "episode", default="fact"),
                 direction=chosen(
                     "To what came before, after, or both.",
                     "backward",

@@ -24,7 +24,7 @@ from consolidate.errors import (
 )
 from consolidate.memory.tools import Tool
 from consolidate.server.memories import Memories
-from consolidate.server.toolbox import GROUPS, Group, toolbox
+from consolidate.server.toolbox import GROUPS, Group, to_list, toolbox
 from consolidate.stages.work import Progress
 from consolidate.version import __version__
 
@@ -66,13 +66,14 @@ class _Gone(Exception):
 
 
 def make_server(
-    memories: Memories, *, groups: Collection[Group] = GROUPS
+    memories: Memories, *, groups: Collection[Group] = GROUPS, hippo: bool = False
 ) -> Server[dict[str, Any]]:
     """Make an MCP server over the memories of a store.
 
     Args:
         memories: The memories.
         groups: Which groups of tools it has.
+        hippo: Whether they also answer to HippoAgent's names.
 
     Raises:
         InputError: The `mcp` package is not installed.
@@ -86,7 +87,8 @@ def make_server(
             "the server needs the package mcp; install it with `pip install 'consolidate[mcp]'`"
         ) from error
 
-    described = _Described(memories, groups)
+    choice = {"groups": groups, "hippo": hippo}
+    described = _Described(memories, choice)
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -118,7 +120,7 @@ def make_server(
         def work() -> types.CallToolResult:
             arguments = dict(params.arguments or {})
             answer: types.CallToolResult = _called(
-                memories, groups, params.name, arguments, tell, types
+                memories, choice, params.name, arguments, tell, types
             )
             return answer
 
@@ -176,7 +178,7 @@ def _with_agent(schema: Mapping[str, Any], may_name_one: bool) -> dict[str, Any]
 
 def _called(
     memories: Memories,
-    groups: Collection[Group],
+    choice: Mapping[str, Any],
     name: str,
     arguments: dict[str, Any],
     progress: Progress,
@@ -187,7 +189,7 @@ def _called(
         agent = arguments.pop("agent_id", None)
         if agent is not None and not isinstance(agent, str):
             raise InputError(f"{name}: agent_id must be of type string, not {agent!r}")
-        tools = toolbox(memories.of(agent), progress, groups=groups)
+        tools = toolbox(memories.of(agent), progress, **choice)
         if name not in tools:
             raise InputError(f"no tool {name!r}; there are {', '.join(tools)}")
         answer = tools[name].call(**arguments)
@@ -218,15 +220,15 @@ def _refused(types: Any, code: str, message: str) -> Any:
 class _Described:
     """What can be listed and read: tools, blocks and reports of the server's own agent."""
 
-    def __init__(self, memories: Memories, groups: Collection[Group]) -> None:
+    def __init__(self, memories: Memories, choice: Mapping[str, Any]) -> None:
         self._memories = memories
-        self._groups = groups
+        self._choice = choice
         self._tools: list[Tool] = []
 
     def tools(self) -> list[Tool]:
         """The tools; which there are is the same for every memory."""
         if not self._tools:
-            self._tools = [*toolbox(self._memories.of(None), groups=self._groups).values()]
+            self._tools = to_list(toolbox(self._memories.of(None), **self._choice))
         return self._tools
 
     def resources(self) -> list[tuple[str, str, str]]:

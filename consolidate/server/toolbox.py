@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, Literal, get_args
 
 from consolidate.errors import InputError
@@ -11,10 +11,11 @@ from consolidate.memory.episode_tools import episode_tools
 from consolidate.memory.memory import Memory
 from consolidate.memory.pin_tools import pin_tools
 from consolidate.memory.tools import Tool, create_tools
+from consolidate.server.hippo import STANDS_FOR, hippo_tools
 from consolidate.server.runs import run_tools
 from consolidate.stages.work import Progress, silent
 
-__all__ = ["GROUPS", "Group", "groups_of", "toolbox"]
+__all__ = ["GROUPS", "Group", "groups_of", "to_list", "toolbox"]
 
 Group = Literal["memory", "entities", "maintenance"]
 """Remembering and recalling; who and what it is about; consolidating and looking after it."""
@@ -23,7 +24,11 @@ GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 
 def toolbox(
-    memory: Memory, progress: Progress = silent, *, groups: Collection[Group] = GROUPS
+    memory: Memory,
+    progress: Progress = silent,
+    *,
+    groups: Collection[Group] = GROUPS,
+    hippo: bool = False,
 ) -> dict[str, Tool]:
     """The tools of a memory, by name.
 
@@ -31,6 +36,7 @@ def toolbox(
         memory: Whose.
         progress: Told how far a run is.
         groups: Which groups of them.
+        hippo: Also those with HippoAgent's names.
     """
     tools: list[Tool] = []
     if "memory" in groups:
@@ -39,7 +45,16 @@ def toolbox(
         tools += entity_tools(memory)
     if "maintenance" in groups:
         tools += run_tools(memory, progress)
-    return {tool.name: tool for tool in tools}
+    made = {tool.name: tool for tool in tools}
+    if hippo:
+        made |= {tool.name: tool for tool in hippo_tools(memory, made)}
+    return made
+
+
+def to_list(tools: Mapping[str, Tool]) -> list[Tool]:
+    """Those that clients see: what another stands for answers, but is not listed twice."""
+    replaced = {STANDS_FOR[name] for name in tools if name in STANDS_FOR}
+    return [tool for name, tool in tools.items() if name not in replaced]
 
 
 def groups_of(wanted: str) -> tuple[Group, ...]:

@@ -221,6 +221,15 @@ class EpisodePart(ScrubPart, TombstonePart):
         )
         return [row[0] for row in rows]
 
+    def episodes_of_fact(self, agent: str, fact: str) -> list[str]:
+        """Ids of an agent's episodes that a fact (a whole id) is linked to, sorted."""
+        rows = self._db.query(
+            "SELECT id FROM episode_facts JOIN episodes ON episodes.id = episode "
+            "WHERE agent = ? AND fact = ? ORDER BY id",
+            (agent, fact),
+        )
+        return [row[0] for row in rows]
+
     def session_span(self, agent: str, session: str) -> tuple[datetime, datetime] | None:
         """From when to when a session went, by its episodes and messages; None if unknown."""
         check_name("session", session)
