@@ -35,6 +35,7 @@ from consolidate.stages.embed import embed
 from consolidate.stages.entities import entities
 from consolidate.stages.group import group
 from consolidate.stages.judging import Bench
+from consolidate.stages.nearest import Neighbourhood
 from consolidate.stages.outcome import still_standing
 from consolidate.stages.pairs import find_pairs
 from consolidate.stages.report import Report, report_of
@@ -101,6 +102,7 @@ def _plan(
         save_entities(store, groups, uniques, snapshot, mentions)
         bench = Bench(texts, mentions, groups, same, settings.slots, layers)
 
+    near = Neighbourhood(vectors)
     pairs: dict[tuple[str, str], Pair] = {}
     verdicts: dict[tuple[str, str], Verdict] = {}
     judged: dict[tuple[str, str], Assessment] = {}
@@ -120,6 +122,8 @@ def _plan(
                 neighbours=settings.neighbours,
                 floor=settings.similarity_floor,
                 per_fact=settings.pairs_per_fact,
+                near=near,
+                rows=rows,
             )
             fresh = bench.worth_asking(nearby, known=pairs, tally=tally)
         if decisions and not fresh:

@@ -22,7 +22,8 @@ from consolidate.stages.embed import embed
 from consolidate.stages.entities import entities
 from consolidate.stages.group import Names, group
 from consolidate.stages.judging import Bench
-from consolidate.stages.pairs import find_pairs, nearest
+from consolidate.stages.nearest import nearest
+from consolidate.stages.pairs import find_pairs
 from consolidate.stages.work import Tally, silent
 from consolidate.store import Store
 from consolidate.types import Fact, Pair

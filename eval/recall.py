@@ -11,7 +11,7 @@ from consolidate.memory.memory import Memory
 from consolidate.protocols import embed_queries
 from consolidate.settings import Settings
 from consolidate.stages.embed import embed
-from consolidate.stages.pairs import nearest
+from consolidate.stages.nearest import nearest
 from consolidate.stages.work import Tally, silent
 from consolidate.store import Store
 from eval.memories import AGENT

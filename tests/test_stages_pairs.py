@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consolidate.judge.slots import attributes_of
-from consolidate.stages.pairs import find_pairs, nearest
+from consolidate.stages.nearest import Neighbourhood, nearest
+from consolidate.stages.pairs import find_pairs
 from consolidate.types import Candidates, Fact, Group, Groups
 
 Vectors = npt.NDArray[np.float32]
@@ -254,3 +255,29 @@ def test_a_limit_drops_the_least_similar_of_the_last_rule_and_counts_them(
     kept = Counter(x for p in cut.pairs for x in (p.left, p.right))
     for dropped in set(whole.pairs) - set(cut.pairs):
         assert kept[dropped.left] >= per_fact and kept[dropped.right] >= per_fact
+
+
+@given(worlds(), st.data())
+def test_pairs_of_what_is_left_are_the_same_from_what_was_found_of_all(
+    world: tuple[list[Fact], Vectors, Groups, dict[str, bool]], data: st.DataObject
+) -> None:
+    facts, vectors, groups, live = world
+    near = Neighbourhood(vectors)
+    for _ in range(3):
+        rows = sorted(data.draw(st.sets(st.integers(0, len(facts) - 1))))
+        here = [facts[i] for i in rows]
+        held = {f.id: live[f.id] for f in here}
+        afresh = pairs(here, vectors[rows], groups, live=held, per_fact=3)
+        again = find_pairs(
+            here,
+            vectors[rows],
+            groups,
+            live=held,
+            neighbours=2,
+            floor=FLOOR,
+            per_fact=3,
+            near=near,
+            rows=rows,
+        )
+        assert again == afresh
+        live = {fact_id: data.draw(st.booleans()) and was for fact_id, was in live.items()}

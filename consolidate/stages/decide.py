@@ -131,7 +131,6 @@ class _Decider:
         """Facts by id, survivors with what they have absorbed in this pass."""
         self.members = {u.representative: u.members for u in view.uniques}
         self.class_of = {m: u.representative for u in view.uniques for m in u.members}
-        self.assessments = view.assessments
         self.settled = view.settled
         self.linked = view.linked
         self.heirs = view.heirs
@@ -144,7 +143,12 @@ class _Decider:
         self.due: datetime | None = None
         self.rivals: dict[str, set[str]] = defaultdict(set)
         """Class to the classes that surely contradict it."""
-        for (left, right), found in view.assessments.items():
+        self.by_relation: dict[Relation, list[tuple[tuple[str, str], Assessment]]]
+        self.by_relation = {relation: [] for relation in Relation}
+        for item in view.assessments.items():
+            if item[1].relation is not Relation.COMPATIBLE or item[1].subtype:
+                self.by_relation[item[1].relation].append(item)  # of others nothing comes
+        for (left, right), found in self.by_relation[Relation.CONTRADICTS]:
             if self._is_sure(found, Relation.CONTRADICTS):
                 self.rivals[left].add(right)
                 self.rivals[right].add(left)
@@ -166,6 +170,11 @@ class _Decider:
         self._supersede()
         self._link()
         return self.decisions, self.due
+
+    def _related(self, *relations: Relation) -> list[tuple[tuple[str, str], Assessment]]:
+        """Assessments of some relations, sorted by pair."""
+        found = [item for each in relations for item in self.by_relation[each]]
+        return sorted(found, key=lambda item: item[0])
 
     # -- merging -----------------------------------------------------------------------------
 
@@ -216,7 +225,7 @@ class _Decider:
         with its survivor, and planning again after this plan finds nothing left to merge.
         """
         takers: dict[str, list[tuple[str, Assessment]]] = defaultdict(list)
-        for (left, right), found in sorted(self.assessments.items()):
+        for (left, right), found in self._related(*_SAME):
             if not self._is_sure(found, *_SAME):
                 continue
             for a, b in self._each_with_each(left, right):
@@ -315,9 +324,7 @@ class _Decider:
 
     def _ask_about_duplicates(self) -> None:
         """What may be a duplicate but is not surely one; equals of unequal trust are linked."""
-        for (left, right), found in sorted(self.assessments.items()):
-            if found.relation is not Relation.EQUIVALENT:
-                continue
+        for (left, right), found in self._related(Relation.EQUIVALENT):
             for a, b in self._each_with_each(left, right):
                 if not (is_live(a) and is_live(b)) or self._rival_between(a, b):
                     continue
@@ -333,9 +340,7 @@ class _Decider:
     def _supersede(self) -> None:
         """Give each contradicted fact its nearest later successor, or ask."""
         successors: dict[str, list[tuple[Fact, Assessment, str]]] = defaultdict(list)
-        for (left, right), found in sorted(self.assessments.items()):
-            if found.relation is not Relation.CONTRADICTS:
-                continue
+        for (left, right), found in self._related(Relation.CONTRADICTS):
             if not self._worth_asking(found):
                 continue
             for a, b in self._each_with_each(left, right):
@@ -398,9 +403,7 @@ class _Decider:
     # -- links and reviews -------------------------------------------------------------------
 
     def _link(self) -> None:
-        for (left, right), found in sorted(self.assessments.items()):
-            if found.relation is not Relation.COMPATIBLE or not found.subtype:
-                continue
+        for (left, right), found in self._related(Relation.COMPATIBLE):
             for a, b in self._each_with_each(left, right):
                 if is_live(a) and is_live(b):
                     earlier, later = sorted((a, b), key=lambda f: (moment(f), f.id))

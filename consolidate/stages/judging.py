@@ -35,6 +35,8 @@ class Bench:
         self._readings: dict[str, Reading] = {
             f.id: read(f, mentions[f.id], partial(names.known_as, f.id)) for f in facts
         }
+        self._foregone: dict[tuple[str, str], str] = {}
+        """Pairs looked at so far, with why no verdict can change what comes of them, or nothing."""
         self._ambiguous = groups.ambiguous
         self._names = names
         self._slots = slots
@@ -46,14 +48,17 @@ class Bench:
         """Of candidates, those that are new and whose outcome a verdict can change."""
         fresh, counts = [], Counter[str]()
         for pair in found.pairs:
-            if (pair.left, pair.right) in known:
+            key = (pair.left, pair.right)
+            if key in known:
                 continue
-            reason = foregone(
-                self._readings[pair.left],
-                self._readings[pair.right],
-                same_name=self._names.same,
-                layers=self._layers,
-            )
+            reason = self._foregone.get(key)
+            if reason is None:
+                reason = self._foregone[key] = foregone(
+                    self._readings[pair.left],
+                    self._readings[pair.right],
+                    same_name=self._names.same,
+                    layers=self._layers,
+                )
             if reason:
                 counts[f"skipped {reason}"] += 1
             else:

@@ -16,8 +16,7 @@ known of it keeps others apart. Nothing here depends on the order of the input.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -27,9 +26,10 @@ import numpy.typing as npt
 from consolidate.judge.kinds import behaviour_of
 from consolidate.judge.recency import moment
 from consolidate.judge.slots import attributes_of
+from consolidate.stages.nearest import Neighbourhood, Places, Vectors
 from consolidate.types import Candidates, Fact, Groups, Pair
 
-__all__ = ["RULES", "find_pairs", "nearest"]
+__all__ = ["RULES", "find_pairs"]
 
 RULES: Final = ("same-slot", "same-entity", "neighbour")
 
@@ -43,50 +43,11 @@ RETIRED_NEIGHBOURS: Final = 2
 """Superseded facts that each live fact is compared with, so that a retired claim said again is
 recognised."""
 
-Vectors = npt.NDArray[np.float32]
+_AT_ONCE: Final = 2048
+"""Pairs whose products are taken at a time: their vectors stay in the cache of the processor."""
 
-_BLOCK: Final = 64
-_ROWS: Final = 512
-
-
-def nearest(queries: Vectors, base: Vectors, k: int) -> tuple[npt.NDArray[np.intp], Vectors]:
-    """Exact nearest rows of `base` for each row of `queries`, by inner product.
-
-    Works in slabs, so memory stays at some 512 x len(base) floats. The top k lie in the k
-    blocks of 64 columns with the highest maxima, which spares sorting whole rows.
-
-    Returns:
-        Indices and products, both of shape (len(queries), min(k, len(base))), best first; equal
-        products by smaller index.
-    """
-    n = len(base)
-    k = min(k, n)
-    if k == 0 or len(queries) == 0:
-        return np.zeros((len(queries), k), dtype=np.intp), np.zeros((len(queries), k), np.float32)
-    blocks = -(-n // _BLOCK)
-    padded = np.zeros((blocks * _BLOCK, base.shape[1]), dtype=np.float32)
-    padded[:n] = base
-    indices = np.empty((len(queries), k), dtype=np.intp)
-    products = np.empty((len(queries), k), dtype=np.float32)
-    for start in range(0, len(queries), _ROWS):
-        slab = queries[start : start + _ROWS] @ padded.T
-        slab[:, n:] = -np.inf
-        rows = np.arange(len(slab))[:, None]
-        if blocks > k:
-            maxima = slab.reshape(len(slab), blocks, _BLOCK).max(axis=2)
-            best = np.argpartition(-maxima, k - 1, axis=1)[:, :k]
-            least = np.take_along_axis(maxima, best, axis=1).min(axis=1)
-            tied = np.flatnonzero((maxima >= least[:, None]).sum(axis=1) > k)
-            best[tied] = np.argsort(-maxima[tied], axis=1, kind="stable")[:, :k]
-            columns = (best[:, :, None] * _BLOCK + np.arange(_BLOCK)).reshape(len(slab), -1)
-            columns.sort(axis=1)
-        else:
-            columns = np.broadcast_to(np.arange(blocks * _BLOCK), slab.shape)
-        order = np.argsort(-slab[rows, columns], axis=1, kind="stable")[:, :k]
-        chosen = columns[rows, order]
-        indices[start : start + _ROWS] = chosen
-        products[start : start + _ROWS] = slab[rows, chosen]
-    return indices, products
+_Ends = list[tuple[int, int]]
+"""Pairs of places among the facts that are compared."""
 
 
 def find_pairs(
@@ -98,6 +59,8 @@ def find_pairs(
     neighbours: int,
     floor: float,
     per_fact: int,
+    near: Neighbourhood | None = None,
+    rows: Sequence[int] | None = None,
 ) -> Candidates:
     """Find the pairs worth judging.
 
@@ -109,6 +72,8 @@ def find_pairs(
         neighbours: Nearest neighbours that each fact meets.
         floor: Neighbours of a lower cosine are left out.
         per_fact: At most this many pairs a fact on average; the least similar go first.
+        near: What was found of a larger set of vectors, to go on with; the pairs are the same.
+        rows: Where in that set each fact's vector stands.
     """
     compared = [i for i, fact in enumerate(facts) if behaviour_of(fact.kind).compared]
     skipped: Counter[str] = Counter()
@@ -116,28 +81,47 @@ def find_pairs(
     if not compared:
         return Candidates(pairs=(), skipped=_nonzero(skipped))
     ids = [facts[i].id for i in compared]
-    matrix = vectors[compared]
     alive = np.array([live[i] for i in ids], dtype=bool)
     position = {fact_id: i for i, fact_id in enumerate(ids)}
-    times = [moment(facts[i]) for i in compared]
-    made: dict[tuple[int, int], str] = {}
+    if near is None:
+        near = Neighbourhood(vectors)
+    places = np.array(compared if rows is None else [rows[i] for i in compared], dtype=np.intp)
+    moments = [moment(facts[i]) for i in compared]
+    in_time = sorted(range(len(ids)), key=lambda i: (moments[i], i))
+    rank = {i: place for place, i in enumerate(in_time)}
 
-    def add(pairs: Iterable[tuple[int, int]], rule: str) -> None:
-        for a, b in pairs:
-            if alive[a] or alive[b]:
-                made.setdefault((min(a, b), max(a, b)), rule)
-
+    slots: _Ends = []
     for members in _slots(facts, compared, groups, position):
-        add(_within(members, matrix), "same-slot")
-        add(_in_time(members, times), "same-slot")
+        slots += _within(members, near, places)
+        slots += _in_time(members, rank)
+    entities: _Ends = []
     for group in groups.groups:
         members = [position[f] for f in group.facts if f in position]
         if group.hub:
             skipped["hub-entity"] += len(members) * (len(members) - 1) // 2
         else:
-            add(_within(members, matrix), "same-entity")
-    add(_neighbours(matrix, alive, neighbours, floor), "neighbour")
-    return _limit(ids, matrix, made, per_fact, skipped)
+            entities += _within(members, near, places)
+    found = [
+        np.array(slots, dtype=np.intp).reshape(-1, 2),
+        np.array(entities, dtype=np.intp).reshape(-1, 2),
+        *_neighbours(near, places, alive, neighbours, floor),
+    ]
+    ends = np.concatenate(found)
+    made = np.repeat([0, 1, *([2] * (len(found) - 2))], [len(each) for each in found])
+    ends, made = _once(ends, made, alive)
+    return _limit(ids, vectors[compared], ends, made, per_fact, skipped)
+
+
+def _once(
+    ends: Places, made: npt.NDArray[np.intp], alive: npt.NDArray[np.bool_]
+) -> tuple[Places, npt.NDArray[np.intp]]:
+    """Each pair once, under the first rule that made it, without pairs of two retired facts."""
+    ends = np.sort(ends, axis=1)
+    either = alive[ends].any(axis=1)
+    ends, made = ends[either], made[either]
+    # Of equal ones the first is given, and the rules stand in order.
+    _, first = np.unique(ends[:, 0] * len(alive) + ends[:, 1], return_index=True)
+    return ends[first], made[first]
 
 
 def _slots(
@@ -156,68 +140,79 @@ def _slots(
     return [members for _, members in sorted(lists.items()) if len(members) > 1]
 
 
-def _within(members: Sequence[int], matrix: Vectors) -> Iterable[tuple[int, int]]:
-    if len(members) <= ALL_WITH_ALL:
-        return combinations(sorted(members), 2)
-    chosen = np.array(sorted(members))
-    found, _ = nearest(matrix[chosen], matrix[chosen], WITHIN_LIST + 1)
-    return [(int(chosen[a]), int(chosen[b])) for a, row in enumerate(found) for b in row if a != b]
+def _within(members: Sequence[int], near: Neighbourhood, places: Places) -> _Ends:
+    chosen = sorted(members)
+    if len(chosen) <= ALL_WITH_ALL:
+        return list(combinations(chosen, 2))
+    found = near.within(places[chosen], WITHIN_LIST)
+    return [(chosen[a], chosen[b]) for a, b in found]
 
 
-def _in_time(
-    members: Sequence[int], times: Sequence[tuple[datetime, ...]]
-) -> Iterable[tuple[int, int]]:
+def _in_time(members: Sequence[int], rank: Mapping[int, int]) -> _Ends:
     """Each with the next ones in time: a value is replaced by the one that follows it."""
-    ordered = sorted(members, key=lambda i: (times[i], i))
+    ordered = sorted(members, key=rank.__getitem__)
+    pairs: _Ends = []
     for step in range(1, NEXT_IN_TIME + 1):
-        yield from zip(ordered, ordered[step:], strict=False)
+        pairs += zip(ordered, ordered[step:], strict=False)
+    return pairs
 
 
 def _neighbours(
-    matrix: Vectors, alive: npt.NDArray[np.bool_], k: int, floor: float
-) -> Iterable[tuple[int, int]]:
+    near: Neighbourhood,
+    places: Places,
+    alive: npt.NDArray[np.bool_],
+    k: int,
+    floor: float,
+) -> Iterator[Places]:
+    position = np.full(int(places.max()) + 1, -1, dtype=np.intp)
+    position[places] = np.arange(len(places))
     queries = np.flatnonzero(alive)
-    for base, count in ((queries, k + 1), (np.flatnonzero(~alive), RETIRED_NEIGHBOURS)):
-        found, products = nearest(matrix[queries], matrix[base], count)
-        near = products >= floor
-        for row, columns, close in zip(queries, found, near, strict=True):
-            for column in base[columns[close]]:
-                if column != row:
-                    yield int(row), int(column)
+    for name, base, count in (
+        ("live", queries, k + 1),
+        ("retired", np.flatnonzero(~alive), RETIRED_NEIGHBOURS),
+    ):
+        found, products = near.nearest(name, places[queries], places[base], count)
+        row, column = np.nonzero(products >= floor)
+        ends = np.stack([queries[row], position[found[row, column]]], axis=1)
+        yield ends[ends[:, 0] != ends[:, 1]]
 
 
 def _limit(
     ids: Sequence[str],
     matrix: Vectors,
-    made: Mapping[tuple[int, int], str],
+    ends: Places,
+    made: npt.NDArray[np.intp],
     per_fact: int,
     skipped: Counter[str],
 ) -> Candidates:
     """Drop and count what is over the limit."""
-    if not made:
+    if not len(ends):
         return Candidates(pairs=(), skipped=_nonzero(skipped))
-    ends = np.array(list(made))
-    similar = np.einsum("ij,ij->i", matrix[ends[:, 0]], matrix[ends[:, 1]])
-    rank = {rule: i for i, rule in enumerate(RULES)}
-    ordered = sorted(
-        (rank[rule], -round(float(s), 6), ids[a], ids[b])
-        for ((a, b), rule), s in zip(made.items(), similar, strict=True)
-    )
-    taken: Counter[str] = Counter()
-    by_rule: Counter[str] = Counter()
-    pairs = []
-    for rule_rank, negative, a, b in ordered:
-        left, right = min(a, b), max(a, b)
-        if taken[left] >= per_fact and taken[right] >= per_fact:
+    similar: list[float] = []
+    for start in range(0, len(ends), _AT_ONCE):
+        part = ends[start : start + _AT_ONCE]
+        close = np.einsum("ij,ij->i", matrix[part[:, 0]], matrix[part[:, 1]])
+        similar += [round(each, 6) for each in close.tolist()]
+    # By rule, then the most similar, then by place, which is by id.
+    order = np.lexsort((ends[:, 1], ends[:, 0], -np.array(similar), made))
+    left, right = ends[:, 0].tolist(), ends[:, 1].tolist()
+    taken = [0] * len(ids)
+    kept = []
+    for i in order.tolist():
+        if taken[left[i]] >= per_fact and taken[right[i]] >= per_fact:
             skipped["over-limit"] += 1
         else:
-            taken[left] += 1
-            taken[right] += 1
-            by_rule[RULES[rule_rank]] += 1
-            pairs.append(Pair(left=left, right=right, rule=RULES[rule_rank], similarity=-negative))
+            taken[left[i]] += 1
+            taken[right[i]] += 1
+            kept.append(i)
+    rules = [RULES[each] for each in made.tolist()]
     return Candidates(
-        pairs=tuple(sorted(pairs, key=lambda p: (p.left, p.right))),
-        by_rule=_nonzero(by_rule),
+        # Pairs came sorted by place.
+        pairs=tuple(
+            Pair(left=ids[left[i]], right=ids[right[i]], rule=rules[i], similarity=similar[i])
+            for i in sorted(kept)
+        ),
+        by_rule=_nonzero(Counter(rules[i] for i in kept)),
         skipped=_nonzero(skipped),
     )
 

@@ -70,6 +70,9 @@ def _moved(
         if left > right:
             left, right, relation = right, left, turned.get(relation, relation)
         keep = moved.get(found.keep, "") if found.keep else ""
+        if (left, right, keep) == (found.left, found.right, found.keep):
+            kept[left, right] = found  # as nearly all are
+            continue
         kept[left, right] = replace(found, left=left, right=right, relation=relation, keep=keep)
     return kept
 
