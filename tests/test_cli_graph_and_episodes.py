@@ -143,6 +143,13 @@ def test_an_episode_from_record_to_deletion(cli: Cli) -> None:
     assert "no UTF-8" in cli("episode", "record", "x", "-", stdin=b"\xff\xfe", code=1).err
 
 
+def test_an_agent_with_episodes_alone_is_listed(cli: Cli) -> None:
+    cli("episode", "record", "Visit", "We met.", "--agent", "bo")
+    rows = {row["agent"]: row for row in cli("agents", "--json").json["agents"]}
+    assert (rows["bo"]["live"], rows["bo"]["episodes"]) == (0, 1)
+    assert fits(cli("agents").out)
+
+
 def test_an_episode_can_be_remembered_too(cli: Cli) -> None:
     told = cli("episode", "record", "Standup", "Dora Lind leads the harbour team.", "--remember")
     assert "Dora Lind leads the harbour team. (added)" in told.out

@@ -21,14 +21,15 @@ def agents(db: Db = None, as_json: Json = False) -> None:
     ctx = context(db, None, as_json)
     with ctx.store() as store:
         counts = {name: store.stats(name) for name in store.agents()}
-        for block in store.blocks():
-            counts.setdefault(block.agent, store.stats(block.agent))
+        others = {block.agent for block in store.blocks()} | {*store.agents_with_episodes()}
+        counts |= {name: store.stats(name) for name in others - counts.keys()}
     rows = [
         {
             "agent": name,
             "live": each["active"] + each["in_review"],
             "history": each["facts"] - each["active"] - each["in_review"],
             "blocks": each["blocks"],
+            "episodes": each["episodes"],
             "open_reviews": each["open_reviews"],
             "runs": each["runs"],
         }
@@ -40,7 +41,7 @@ def agents(db: Db = None, as_json: Json = False) -> None:
     if not rows:
         say("There are no agents: nothing is stored yet.")
         return
-    names = ["agent", "live", "history", "blocks", "open_reviews", "runs"]
+    names = ["agent", "live", "history", "blocks", "episodes", "open_reviews", "runs"]
     heads = [name.replace("_", " ") for name in names]
     draw(table(heads, [[row[n] for n in names] for row in rows], right=heads[1:]))
 

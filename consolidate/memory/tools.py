@@ -90,9 +90,24 @@ def check_arguments(name: str, schema: Schema, arguments: Mapping[str, Any]) -> 
             shown = repr(value)
             shown = shown if len(shown) <= 60 else shown[:57] + "..."
             raise InputError(f"{name}: {key} must be of type {wanted}, not {shown}")
+        if _has_half_a_character(value):
+            raise InputError(f"{name}: {key} holds a lone surrogate (half a character)")
         options = known[key].get("enum")
         if options is not None and value not in options:
             raise InputError(f"{name}: {key} {value!r} must be one of {', '.join(options)}")
+
+
+def _has_half_a_character(value: Any) -> bool:
+    """Whether a text within holds what UTF-8 has no form for: no answer could repeat it."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return True
+        return False
+    if isinstance(value, Mapping):
+        return any(map(_has_half_a_character, (*value.keys(), *value.values())))
+    return isinstance(value, list | tuple) and any(map(_has_half_a_character, value))
 
 
 _BLOCK: Final = text("Name of the block, e.g. 'persona' or 'project'.")

@@ -156,6 +156,11 @@ class EpisodePart(ScrubPart, TombstonePart):
             total = self._db.value(f"SELECT count(*) {where}", values)
         return [_episode(row) for row in rows], int(total)
 
+    def agents_with_episodes(self) -> list[str]:
+        """Agents that have episodes, sorted."""
+        rows = self._db.query("SELECT DISTINCT agent FROM episodes ORDER BY 1")
+        return [row[0] for row in rows]
+
     def search_episodes(self, query: str, *, agent: str, limit: int = 10) -> list[FoundEpisode]:
         """Episodes with the words of a query in title or text, best first; any text is safe.
 
