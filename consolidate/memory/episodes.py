@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from consolidate.errors import InputError, NotFoundError
@@ -214,12 +215,10 @@ class EpisodesPart(RememberPart):
             until=None if session is not None else end,
             limit=limit,
         )
-        runs = [
-            run
-            for run in self.store.runs(self.agent)
-            if begin <= run.started_at <= end and run.state == "applied"
-        ]
-        decided = [each for run in runs for each in self._decided(run.id)]
+        runs = self.store.runs(self.agent, since=begin, until=end)
+        applied = (run.id for run in runs if run.state == "applied")
+        every = (each for run in applied for each in self._decided(run))
+        decided = [*islice(every, _MOST)]
         return {
             "since": format_time(begin),
             "until": format_time(end),

@@ -105,13 +105,33 @@ class RunPart(Part):
             )
             self.record_state(plan.agent, state)
 
-    def runs(self, agent: str | None = None, limit: int | None = None) -> list[Run]:
-        """Return runs, newest first, undone ones too."""
+    def runs(
+        self,
+        agent: str | None = None,
+        limit: int | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Run]:
+        """Return runs, newest first, undone ones too.
+
+        Args:
+            agent: Only this agent's; None is all.
+            limit: At most so many.
+            since: Only those that began at this time or later.
+            until: Only those that began at this time or before.
+        """
         if limit is not None and limit < 0:
             raise InputError(f"limit {limit!r} must not be negative")
         rows = self._db.query(
-            f"{_RUN_SQL} WHERE ?1 IS NULL OR agent = ?1 ORDER BY number DESC LIMIT ?2",
-            (agent, -1 if limit is None else limit),
+            f"{_RUN_SQL} WHERE (?1 IS NULL OR agent = ?1) AND (?3 IS NULL OR started_at >= ?3) "
+            "AND (?4 IS NULL OR started_at <= ?4) ORDER BY number DESC LIMIT ?2",
+            (
+                agent,
+                -1 if limit is None else limit,
+                since and format_time(since),
+                until and format_time(until),
+            ),
         )
         return [_run(row) for row in rows]
 
