@@ -11,9 +11,7 @@ the HTTP library below it. Nothing here runs unless a fetch was asked for.
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import hashlib
 import os
 import re
 import shutil
@@ -21,24 +19,30 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from consolidate.backends.files import file_digest, read_json
 from consolidate.errors import BackendError, InputError, MissingExtraError, ModelFilesError
+from consolidate.hub import (
+    SECONDS,
+    endpoint_of,
+    git_digest,
+    hub,
+    is_offline,
+    reason_of,
+    revision_is_missing,
+    status_of,
+    token_of,
+    url_of,
+)
 from consolidate.manifest import ModelEntry, ModelPart
 from consolidate.shelf import Expected, Shelf, write_json
 from consolidate.version import __version__
 
 __all__ = ["Fetched", "Progress", "fetch", "missing_by_hand"]
 
-HUB: Final = "https://huggingface.co"
-
 _STATE: Final = "state.json"
-_CHUNK: Final = 256 * 1024  # what a cut connection may cost; the library's own is 10 MB
-_SECONDS: Final = 10.0
-_CRITICAL: Final = 50  # level of log messages
 _SPARE: Final = 16 * 1024 * 1024
-_TRUE: Final = frozenset({"1", "on", "yes", "true"})
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _SHA1: Final = re.compile(r"[0-9a-f]{40}")
 
@@ -128,7 +132,7 @@ def missing_by_hand(
     ]
     lacking.sort(key=lambda part: first is not None and part.name != first.name)
     lines = [
-        f"  {_url(_endpoint(environ), model.source, revision, part.path)}\n"
+        f"  {url_of(endpoint_of(environ), model.source, revision, part.path)}\n"
         f"    as {shelf.place(model.name) / part.name}"
         for part in lacking
     ]
@@ -151,8 +155,8 @@ class _Fetch:
         self._model = model
         self._env = environ
         self._progress = progress
-        self._endpoint = _endpoint(environ)
-        self._token = _token(environ)
+        self._endpoint = endpoint_of(environ)
+        self._token = token_of(environ)
         self._partial = shelf.partial(model.name)
         self._lock = shelf.lock(model.name)
         self._wanted = shelf.expected(model, self._lock)
@@ -160,13 +164,13 @@ class _Fetch:
         self._came: list[str] = []
 
     def run(self) -> Fetched:
-        if _offline(self._env):
+        if is_offline(self._env):
             raise BackendError(
                 f"{self._model.name!r} can't be fetched: HF_HUB_OFFLINE or CONSOLIDATE_NO_NETWORK "
                 f"is set\n{self._by_hand()}"
             )
         self._resume()
-        with _hub(self._env):
+        with hub(self._env):
             found = self._describe()
             self._make_room(found)
             for part, remote in found.items():
@@ -218,7 +222,7 @@ class _Fetch:
                 self._revision = remote.commit
                 self._note_revision()
                 # What is fetched later must be of this commit, though the branch moves on.
-                url = _url(self._endpoint, self._model.source, self._revision, part.path)
+                url = url_of(self._endpoint, self._model.source, self._revision, part.path)
                 remote = replace(remote, url=url)
             self._compare(part, remote)
             found[part] = remote
@@ -227,17 +231,17 @@ class _Fetch:
     def _head(self, part: ModelPart) -> _Remote | None:
         from huggingface_hub import get_hf_file_metadata
 
-        url = _url(self._endpoint, self._model.source, self._revision or "main", part.path)
+        url = url_of(self._endpoint, self._model.source, self._revision or "main", part.path)
         try:
             found = get_hf_file_metadata(
                 url,
                 token=self._token or False,
-                timeout=_SECONDS,
+                timeout=SECONDS,
                 library_name="consolidate",
                 library_version=__version__,
             )
         except Exception as error:
-            if part.optional and _status(error) == 404 and not _revision_is_missing(error):
+            if part.optional and status_of(error) == 404 and not revision_is_missing(error):
                 return None
             raise self._explained(error, part, url) from error
         if found.size is None or found.etag is None:
@@ -311,7 +315,7 @@ class _Fetch:
         if _SHA256.fullmatch(remote.etag):
             found = file_digest(path)
         elif _SHA1.fullmatch(remote.etag):
-            found = _git_digest(path)
+            found = git_digest(path)
         else:
             return None  # a mirror with tags of its own
         return None if found == remote.etag else f"expected digest {remote.etag}, found {found}"
@@ -348,7 +352,7 @@ class _Fetch:
         name, repository = self._model.name, self._model.source
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             return BackendError(f"{part.name} of {name!r} can't be written: {error}")
-        status = _status(error)
+        status = status_of(error)
         if status in (401, 403):
             page = f"{self._endpoint}/{repository}"
             said = (
@@ -373,7 +377,7 @@ class _Fetch:
         kept = there.stat().st_size if there.is_file() else 0
         again = f" {kept} bytes are kept; the next fetch goes on there." if kept else ""
         return BackendError(
-            f"{part.name} of {name!r} can't be had from {url}: {_reason(error)}.{again} Look "
+            f"{part.name} of {name!r} can't be had from {url}: {reason_of(error)}.{again} Look "
             "whether there is a network, and whether HTTPS_PROXY and HF_ENDPOINT are right\n"
             f"{self._by_hand(part)}"
         )
@@ -454,110 +458,3 @@ def _alone(shelf: Shelf, name: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-@contextmanager
-def _hub(environ: Mapping[str, str]) -> Iterator[None]:
-    """Let the transfer library talk to the hub about the files asked for and nothing else.
-
-    It reads its own switches when it is imported, perhaps by another library long before; so they
-    are set here, for as long as the fetch takes.
-    """
-    try:
-        from huggingface_hub import constants
-        from huggingface_hub.utils import logging
-    except ImportError as error:
-        raise MissingExtraError(
-            "fetching models needs huggingface_hub: pip install huggingface_hub"
-        ) from error
-    wanted: dict[str, Any] = {
-        "HF_HUB_DISABLE_TELEMETRY": True,  # and with it the list of agents that it would fetch
-        "HF_HUB_OFFLINE": False,  # was looked at already
-        "HF_HUB_ENABLE_HF_TRANSFER": False,  # knows no resuming
-        "DOWNLOAD_CHUNK_SIZE": _CHUNK,
-        "HF_HUB_DOWNLOAD_TIMEOUT": _SECONDS,
-    }
-    before = {key: getattr(constants, key) for key in wanted if hasattr(constants, key)}
-    verbosity = logging.get_verbosity()
-    try:
-        for key in before:
-            setattr(constants, key, wanted[key])
-        logging.set_verbosity(_CRITICAL)
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        for key, value in before.items():
-            setattr(constants, key, value)
-        _close_session()
-
-
-def _close_session() -> None:
-    # The name changed between versions; an open connection would only be untidy.
-    with contextlib.suppress(ImportError):
-        from huggingface_hub import close_session
-
-        close_session()
-
-
-def _endpoint(environ: Mapping[str, str]) -> str:
-    named = environ.get("HF_ENDPOINT", "").strip().rstrip("/") or HUB
-    if not re.match(r"https?://[^/]", named):
-        raise InputError(f"HF_ENDPOINT is {named!r}; it must be an address such as {HUB}")
-    return named
-
-
-def _token(environ: Mapping[str, str]) -> str | None:
-    """The token to show, from the variable or from where `hf auth login` keeps it."""
-    if token := environ.get("HF_TOKEN", "").strip():
-        return token
-    if environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").lower() in _TRUE:
-        return None
-    home = environ.get("HF_HOME") or str(
-        Path(environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
-    )
-    path = Path(environ.get("HF_TOKEN_PATH") or Path(home) / "token").expanduser()
-    try:
-        return path.read_text(encoding="utf-8").strip() or None
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def _offline(environ: Mapping[str, str]) -> bool:
-    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "CONSOLIDATE_NO_NETWORK")
-    return any(environ.get(name, "").lower() in _TRUE for name in names)
-
-
-def _url(endpoint: str, repository: str, revision: str, path: str) -> str:
-    from urllib.parse import quote
-
-    return f"{endpoint}/{repository}/resolve/{quote(revision, safe='')}/{quote(path)}"
-
-
-def _status(error: BaseException) -> int | None:
-    """The HTTP status in an error of the library, if it is about one."""
-    response = getattr(error, "response", None)
-    status = getattr(response, "status_code", None)
-    return status if isinstance(status, int) else None
-
-
-def _revision_is_missing(error: Exception) -> bool:
-    return type(error).__name__ in ("RevisionNotFoundError", "RepositoryNotFoundError")
-
-
-def _reason(error: BaseException) -> str:
-    """The first line of the innermost cause that says something."""
-    while error.__cause__ is not None and str(error.__cause__):
-        error = error.__cause__
-    first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    if "Consistency check failed" in first:
-        return "the connection was cut"
-    return first.rstrip(".") or type(error).__name__
-
-
-def _git_digest(path: Path) -> str:
-    """The SHA-1 by which git, and so the hub, names a small file."""
-    made = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            made.update(block)
-    return made.hexdigest()
