@@ -183,6 +183,13 @@ def test_a_value_whose_name_fits_several_is_still_a_value() -> None:
     assert judged(*pair, doubtful=("ghent",)).relation is COMPATIBLE
 
 
+def test_one_attribute_of_two_people_is_two() -> None:
+    for found in both_ways("Nerea's job: backend developer", "My job is platform engineer"):
+        assert (found.relation, found.reason) == (COMPATIBLE, "other-subject")
+    for found in both_ways("Nerea's job: backend developer", "Job title: platform engineer"):
+        assert found.relation is COMPATIBLE or found.review_only
+
+
 def test_an_alias_is_the_same_subject() -> None:
     assert judged("Otto lives in Ghent", "Bob lives in Bonn").reason == "other-subject"
     pair = ("Robert lives in Ghent", "Bob lives in Bonn")

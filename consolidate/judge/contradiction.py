@@ -12,6 +12,7 @@ from consolidate.judge.pair import PairBase
 from consolidate.judge.reading import Reading
 from consolidate.judge.recency import order
 from consolidate.judge.slots import FIRM, IMMUTABLE, cardinality
+from consolidate.judge.statements import statements_of
 from consolidate.judge.steps import FRAME_CONFIDENCE, MEASURED, ask, drop
 from consolidate.judge.values import Value
 from consolidate.names import name_key
@@ -85,6 +86,13 @@ class ContradictionCheck(PairBase):
                 "other-subject",
                 f"they open with different subjects: {left.subject} and {right.subject}",
             )
+        owners = self.other_owner()
+        if owners and owners[0].spoken_of and owners[1].spoken_of:
+            a, b = owners
+            return (
+                "other-subject",
+                f"one gives the {a.predicate} of {a.subject}, the other that of {b.subject}",
+            )
         if ambiguous:
             return "ambiguous-name", "the name they share fits several entities"
         if self._series():
@@ -107,17 +115,19 @@ class ContradictionCheck(PairBase):
 
     def _doubt_contradiction(self, found: Assessment) -> Assessment:
         """What leaves a conflict possible but to a person."""
-        a, b = set(self.left.attributes), set(self.right.attributes)
-        if found.reason == "classifier" and a and b and not a & b:
-            found = ask(found, "the words point to different attributes")
-        elif found.reason == "classifier" and self._unanchored():
-            found = ask(found, "nothing but the classifier says that they are about one thing")
-        elif found.reason == "classifier" and self._same_amounts():
-            found = ask(found, "but they give the same amounts")
+        same_event = self.left.frame == self.right.frame and self.left.modality.event
+        if same_event and self._other_day() and not self._immutable():
+            return drop(found, "other-event", "they tell of two events, on two days")
+        doubts = [self._doubt_of_classifier()] if found.reason == "classifier" else []
+        if owners := self.other_owner():
+            # One does not say whose it is: the user's, or that of what was spoken of before
+            doubts.append(f"it may be the {owners[0].predicate} of two")
         if self.subjects_in_doubt():
-            found = ask(found, f"{self.left.subject} and {self.right.subject} may be two")
-        if self.left.frame == self.right.frame and self.left.modality.event:
-            found = ask(found, "they may tell of two events")
+            doubts.append(f"{self.left.subject} and {self.right.subject} may be two")
+        if same_event:
+            doubts.append("they may tell of two events")
+        for doubt in filter(None, doubts):
+            found = ask(found, doubt)
         if self._immutable():
             found = replace(
                 ask(found, "the attribute cannot change, so one of them is wrong"),
@@ -132,6 +142,17 @@ class ContradictionCheck(PairBase):
         if support and SUPPORTED_FROM <= found.confidence < SUPPORTED:
             found = replace(found, confidence=SUPPORTED, because=(*found.because, f"and {support}"))
         return found
+
+    def _doubt_of_classifier(self) -> str:
+        """Why a conflict that only the classifier finds may be none; empty if nothing says so."""
+        a, b = set(self.left.attributes), set(self.right.attributes)
+        if a and b and not a & b:
+            return "the words point to different attributes"
+        if self._unanchored():
+            return "nothing but the classifier says that they are about one thing"
+        if self._same_amounts():
+            return "but they give the same amounts"
+        return "one of them tells one thing of many" if self._beside_many() else ""
 
     def _tells_of_change(self) -> bool:
         a, b = self.left.modality, self.right.modality
@@ -224,6 +245,27 @@ class ContradictionCheck(PairBase):
         a, b = self.left.modality, self.right.modality
         speaks_of_end = a.ended or b.ended or a.correction or b.correction
         return not speaks_of_end and (a.negations > 0) == (b.negations > 0)
+
+    def _other_day(self) -> bool:
+        """Whether the two were said on different days, and none corrects the other."""
+        a, b = self.left.fact.stated_at, self.right.fact.stated_at
+        known = a is not None and b is not None and a.date() != b.date()
+        return known and not self._has_correction()
+
+    def _beside_many(self) -> bool:
+        """Whether one states a value of an attribute of many, and the other nothing against it.
+
+        "Likes onions" is not contradicted by whatever else is told of onions.
+        """
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            mood = other.modality
+            if mood.negations or mood.ended or mood.correction or one.modality.negations:
+                continue
+            said = statements_of(one.fact.text)
+            told = {each.predicate for each in statements_of(other.fact.text)}
+            if any(s.named and s.cardinality == "many" for s in said) and not told:
+                return True
+        return False
 
     def _immutable(self) -> bool:
         return (

@@ -180,6 +180,18 @@ class PairBase:
         # "Berlin is where the user lives" opens with the value: the other's subject is in it too
         return not (self._mentions(self.right, a) or self._mentions(self.left, b))
 
+    def other_owner(self) -> tuple[Statement, Statement] | None:
+        """Two statements of one attribute of two things: Nerea's job and the user's."""
+        if not (self.layers.slots and self.layers.names):
+            return None
+        mine, theirs = statements_of(self.left.fact.text), statements_of(self.right.fact.text)
+        for a, b in product(mine, theirs):
+            owners = name_key(a.subject), name_key(b.subject)
+            if a.predicate == b.predicate and not self._one_thing(a.subject, b.subject):
+                near = may_be_one(*owners) or set(owners[0].split()) & set(owners[1].split())
+                return None if near else (a, b)
+        return None
+
     def subjects_in_doubt(self) -> bool:
         """Whether the two open with names that may be one, and nobody said that they are."""
         a, b = self.left.subject, self.right.subject

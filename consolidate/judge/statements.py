@@ -43,6 +43,12 @@ class Statement:
     """The object was the rest of its sentence; nothing was cut off."""
 
     @property
+    def spoken_of(self) -> bool:
+        """Whether the text says whom or what it is about."""
+        start, end = self.subject_span
+        return end > start
+
+    @property
     def head(self) -> str:
         """The object without what is added to it: "Turin" of "Turin with two cats"."""
         return _ADDED.split(self.object, maxsplit=1)[0].strip() or self.object
