@@ -1,8 +1,9 @@
-"""Every tool with hostile text in every place: data, or an error that says why; never a crash."""
+"""Every tool with hostile text and numbers in every place: data, or an error that says why."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,27 @@ def test_no_tool_is_brought_down_by_text(box: dict[str, Tool], kind: str) -> Non
     memory: Memory = box["entity_get"].run.__self__  # type: ignore[attr-defined]
     assert memory.store.check() == []
     assert memory.facts_search("harbour")["facts"]
+
+
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "integer": (-1, 0, 10**30),
+    "number": (math.nan, math.inf, -1.0, 10**400),
+}
+
+
+def test_no_tool_is_brought_down_by_a_number(box: dict[str, Tool]) -> None:
+    tried = 0
+    for tool in box.values():
+        needed = {
+            name: value
+            for name, value in filled(tool, "Anna Rossi").items()
+            if name in tool.parameters["required"]
+        }
+        for name, schema in tool.parameters["properties"].items():
+            for value in NUMBERS.get(schema["type"], ()):
+                tried += 1
+                try:
+                    check(tool, **{**needed, name: value})
+                except ConsolidateError as error:
+                    assert str(error)
+    assert tried > 60

@@ -263,11 +263,16 @@ def _leaving(memory: Memory) -> list[Tool]:
         ids: Sequence[str] | None = None,
         token: str | None = None,
         revive: bool = False,
+        messages: bool = False,
+        episodes: bool = False,
     ) -> Any:
         if token is not None:
             if description is not None or ids is not None:
                 raise InputError("forget_memory: give the token alone, or what to forget")
-            return {"forgotten": to_data(memory.forget_memory(token, revive=revive))}
+            forgotten = memory.forget_memory(
+                token, revive=revive, messages=messages, episodes=episodes
+            )
+            return {"forgotten": to_data(forgotten)}
         if (description is None) == (ids is None):
             raise InputError("forget_memory: say what to forget, by description or by ids")
         preview = memory.forget_preview(description, ids=ids)
@@ -290,6 +295,8 @@ def _leaving(memory: Memory) -> list[Tool]:
                 ids=texts("Their ids."),
                 token=text("From the preview, to confirm."),
                 revive=flag("Let what they had superseded hold again."),
+                messages=flag("Also messages in which the texts stand."),
+                episodes=flag("Also episodes that tell of them."),
             ),
             run=forget_memory,
             returns=gives(answers.ForgetAnswer),
