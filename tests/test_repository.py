@@ -57,7 +57,7 @@ def test_every_command_is_named_in_the_readme() -> None:
     from consolidate.cli.app import app
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\| `(consolidate [a-z ]+)` \|", readme, re.MULTILINE))
+    named = set(re.findall(r"^\| `(consolidate [a-z -]+)` \|", readme, re.MULTILINE))
     assert named == set(commands(typer.main.get_command(app), "consolidate"))
 
 
