@@ -19,13 +19,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from consolidate.graph.clusters import Cluster, Keys
 from consolidate.graph.cues import conflict, cue_of, is_relative, looks_like_no_person
 from consolidate.graph.naming import (
     acronym_of,
@@ -38,7 +39,7 @@ from consolidate.graph.naming import (
 from consolidate.graph.nicknames import full_forms, is_first_name, short_forms
 from consolidate.graph.senses import Sense, Use, by_name, closest, introduced, senses_of
 from consolidate.judge.reading import USER, word_set
-from consolidate.names import bearer_key, name_key, name_of_key
+from consolidate.names import name_key, name_of_key
 from consolidate.stages.group import Names
 from consolidate.types import Doubt, Fact, Mention, Snapshot
 
@@ -69,30 +70,6 @@ _SMALL: Final = frozenset(
     "not but they will would which who whom after before into over under about when where than "
     "then also only just very says said wants has been".split()
 )
-
-
-@dataclass(eq=False)
-class _Cluster:
-    """Senses that are one entity."""
-
-    senses: list[Sense]
-
-    @property
-    def names(self) -> list[str]:
-        return list(dict.fromkeys(sense.name for sense in self.senses))
-
-    @property
-    def uses(self) -> list[Use]:
-        return [use for sense in self.senses for use in sense.uses]
-
-    @property
-    def pinned(self) -> str:
-        return next((sense.pinned for sense in self.senses if sense.pinned), "")
-
-    @property
-    def kind(self) -> str:
-        kinds = Counter(kind for sense in self.senses if (kind := sense.kind))
-        return min(kinds, key=lambda kind: (-kinds[kind], kind)) if kinds else ""
 
 
 def resolve(
@@ -141,7 +118,7 @@ class _Resolver:
                 known = about.get(pin.fact, ())
                 about[pin.fact] = (*known, self._said.resolve(pin.entity))
         clusters = self._join(self._part())
-        keys = self._keys(clusters)
+        keys = Keys(self._snapshot, self._said, self._senses).of(clusters)
         kinds = {}
         for cluster, key in zip(clusters, keys, strict=True):
             roles = Counter(role for sense in cluster.senses if (role := sense.role))
@@ -231,10 +208,10 @@ class _Resolver:
 
     # -- several names, one thing ---------------------------------------------------------
 
-    def _join(self, senses: list[Sense]) -> list[_Cluster]:
+    def _join(self, senses: list[Sense]) -> list[Cluster]:
         self._links: dict[Sense, float] = {}
         self._homonyms = Counter(sense.name for sense in senses)
-        self._of: dict[Sense, _Cluster] = {sense: _Cluster([sense]) for sense in senses}
+        self._of: dict[Sense, Cluster] = {sense: Cluster([sense]) for sense in senses}
         self._senses: dict[str, list[Sense]] = defaultdict(list)
         for sense in senses:
             self._senses[sense.name].append(sense)
@@ -354,7 +331,7 @@ class _Resolver:
 
     def _complete(self, sense: Sense, fuller: Sequence[Sense]) -> None:
         """Join a short name to the fuller one that it fits, if there is one."""
-        found: dict[_Cluster, tuple[float, _Cluster, Sense]] = {}
+        found: dict[Cluster, tuple[float, Cluster, Sense]] = {}
         me = self._of[sense]
         for other in fuller:
             cluster = self._of.get(other)
@@ -403,12 +380,12 @@ class _Resolver:
         other = {word for word in called if len(full_forms(word)) > 1} - {a.words[0]}
         return _NICK if other else _UNKNOWN_PART
 
-    def _meets(self, sense: Sense, cluster: _Cluster) -> bool:
+    def _meets(self, sense: Sense, cluster: Cluster) -> bool:
         """Whether a name stands with the same other names."""
         company = frozenset().union(*(use.company for use in cluster.uses))
         return any(use.company & company for use in sense.uses)
 
-    def _place_each(self, sense: Sense, fits: Sequence[tuple[_Cluster, Sense]]) -> None:
+    def _place_each(self, sense: Sense, fits: Sequence[tuple[Cluster, Sense]]) -> None:
         """Of several that a name fits, each use goes where its company points."""
         own = self._of[sense]
         placed = []
@@ -447,7 +424,7 @@ class _Resolver:
             for sense in b.senses:
                 self._of[sense] = a
 
-    def _against(self, a: _Cluster, b: _Cluster, *, said: bool = False) -> bool:
+    def _against(self, a: Cluster, b: Cluster, *, said: bool = False) -> bool:
         """Whether two groups of names can't be one entity."""
         if a.pinned and b.pinned and a.pinned != b.pinned:
             return True
@@ -472,56 +449,3 @@ class _Resolver:
         return (
             full and likeness(one.name, other.name) is None and not acronym_of(one.name, other.name)
         )
-
-    # -- what they are called -------------------------------------------------------------
-
-    def _keys(self, clusters: Sequence[_Cluster]) -> list[str]:
-        """A key for each entity: what was declared, else its fullest name."""
-        taken = {entity.key for entity in self._snapshot.declared}
-        taken |= {pin.entity for pin in self._snapshot.pins}
-        taken |= set(self._said.canonical.values())
-        keys: dict[_Cluster, str] = {}
-        free: list[tuple[str, int, _Cluster]] = []
-        for place, cluster in enumerate(clusters):
-            root = self._root(cluster)
-            if root:
-                keys[cluster] = root
-                taken.add(root)
-            else:
-                free.append((_fullest(cluster), place, cluster))
-        for name, _, cluster in free:
-            number = 1
-            declared_here = {key for key in taken if name_of_key(key) == name}
-            while (key := bearer_key(name, number)) in declared_here and number < 999:
-                number += 1
-            keys[cluster] = key
-            taken.add(key)
-        return [keys[cluster] for cluster in clusters]
-
-    def _root(self, cluster: _Cluster) -> str:
-        """The key that somebody declared for one of its names; empty if nobody did."""
-        if cluster.pinned:
-            return self._said.resolve(cluster.pinned)
-        declared = {entity.key for entity in self._snapshot.declared}
-        for name in cluster.names:
-            root = self._said.resolve(name)
-            if (root != name or name in declared) and self._homonyms[name] == 1:
-                return root
-        for name in cluster.names:
-            # Of several of a declared name, the first to be told of is the declared one.
-            if name in declared and self._senses[name][0] in cluster.senses:
-                return name
-        return ""
-
-
-def _fullest(cluster: _Cluster) -> str:
-    """The name that says most: most words, no title, no initials, most used."""
-    used = Counter(use.name for use in cluster.uses)
-
-    def rank(name: str) -> tuple[int, bool, int, int, str]:
-        parts = parts_of(name)
-        whole = sum(len(word) > 1 for word in parts.words) - bool(parts.title)
-        short = len(full_forms(parts.words[0])) > 1
-        return (-whole, short, -used[name], len(name), name)
-
-    return min(cluster.names, key=rank)
