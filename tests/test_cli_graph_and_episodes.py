@@ -93,6 +93,18 @@ def test_facts_are_linked_to_an_entity_that_they_do_not_name(cli: Cli) -> None:
     assert chess not in cli("entity", "show", "Porto", "--json").json["facts"]
 
 
+def test_facts_are_listed_by_id_and_by_entity(cli: Cli) -> None:
+    office = fact(cli, TOLD[1])
+    (one,) = cli("facts", office[:20], "--json").json["facts"]
+    assert one["text"] == TOLD[1]
+    told = cli("facts", "--entity", "acme robotics", "--json").json["facts"]
+    assert {each["text"] for each in told} == {*TOLD[:2]}
+    assert "knows no entity 'Nobody'" in cli("facts", "--entity", "Nobody", code=1).err
+    assert "no fact 'nothing-like-it'" in cli("facts", "nothing-like-it", code=1).err
+    assert "memory of 'bo'" in cli("facts", office, "--agent", "bo", code=1).err
+    assert "don't go together" in cli("facts", office, "--all", code=2).err
+
+
 def test_lineage_is_a_tree_of_what_was_replaced_and_named(cli: Cli) -> None:
     cli("remember", "--stated-at", "2026-02-02T10:00:00Z", "The port of Brant is 8080.")
     cli("remember", "--stated-at", "2026-03-02T10:00:00Z", "The port of Brant is 9090.")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from consolidate.cli.common import Agent, Db, Json, context, hint_at_agents
 from consolidate.cli.errors import UsageError
 from consolidate.cli.render import day, draw, say, table, write_json
-from consolidate.types import FactStatus
+from consolidate.errors import NotFoundError
+from consolidate.types import Fact, FactStatus
+
+if TYPE_CHECKING:
+    from consolidate.store import Store
 
 __all__ = ["agents", "facts"]
 
@@ -47,6 +51,20 @@ def agents(db: Db = None, as_json: Json = False) -> None:
 
 
 def facts(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FACT]...",
+            help="Only these, by id or the start of it, whatever became of them.",
+            show_default=False,
+        ),
+    ] = None,
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            "--entity", metavar="NAME", help="Only what speaks of this.", show_default=False
+        ),
+    ] = None,
     kind: Annotated[
         str | None,
         typer.Option("--kind", metavar="KIND", help="Only this kind.", show_default=False),
@@ -74,10 +92,19 @@ def facts(
 ) -> None:
     """List facts page by page, of all agents or of one."""
     wanted = _statuses(status, every, superseded)
+    if ids and (entity or kind or status or every or superseded):
+        raise UsageError("ids of facts and options that choose facts don't go together")
     ctx = context(db, agent, as_json)
     with ctx.store() as store:
-        whose = ctx.agent if agent else None
-        found = store.facts(agent=whose, statuses=wanted, kind=kind, limit=limit + 1, offset=offset)
+        whose = ctx.agent if agent or entity else None
+        if ids:
+            found = [_one(store, each, whose) for each in dict.fromkeys(ids)]
+            found = found[offset : offset + limit + 1]
+        else:
+            of_it = None if entity is None else _of_entity(store, ctx.agent, entity)
+            found = store.facts(
+                agent=whose, statuses=wanted, kind=kind, ids=of_it, limit=limit + 1, offset=offset
+            )
         names = [*store.agents()]
     more = len(found) > limit
     found = found[:limit]
@@ -106,6 +133,19 @@ def facts(
     draw(table(heads, rows, grow="fact"))
     if more:
         say(f"There are more: --offset {offset + limit}")
+
+
+def _one(store: Store, fact: str, agent: str | None) -> Fact:
+    found = store.get(fact)
+    if agent not in (None, found.agent):
+        raise NotFoundError(f"no fact {fact!r} in the memory of {agent!r}")
+    return found
+
+
+def _of_entity(store: Store, agent: str, name: str) -> list[str]:
+    from consolidate.graph.declaring import find
+
+    return store.fact_ids_of_entity(find(store, agent, name).id)
 
 
 def _statuses(
