@@ -126,6 +126,9 @@ class Settings:
     """How flat the ranks by meaning and by words are joined (reciprocal rank fusion)."""
     recall_similarity: float = 0.1
     """Facts less similar to a query than this (cosine) are not found by meaning."""
+    recall_use: float = 0.4
+    """How relevant a recalled fact must be to count as used. Recall fills its answer up to the
+    limit; of what only fills it up, nothing is strengthened."""
     recall_embeds: int = 16
     """Facts without a vector that one recall embeds at most; the others are found by words."""
     recall_graph: str = "auto"
@@ -250,6 +253,7 @@ _WITHOUT_INFLUENCE = (
     "recency_weight",
     "fusion_k",
     "recall_similarity",
+    "recall_use",
     "recall_embeds",
     "recall_graph",
     "decay_per_hour",

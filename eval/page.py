@@ -16,6 +16,7 @@ from consolidate.errors import ConsolidateError
 from eval.compare import read_result
 from eval.conversations import conversations_lines
 from eval.entities import lines as entities_lines
+from eval.extraction import extraction_lines
 from eval.suite_tables import ablation_lines, blocking_lines, dedup_lines, endtoend_lines
 from eval.svg import bars, line_chart
 from eval.tables import share
@@ -309,6 +310,7 @@ _SUITES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "conflicts": _conflicts,
     "blocking": _plain(blocking_lines),
     "entities": _plain(entities_lines),
+    "extraction": _plain(extraction_lines),
     "dedup": _plain(dedup_lines),
     "endtoend": _plain(endtoend_lines),
     "ablation": _plain(ablation_lines),

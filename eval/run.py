@@ -24,6 +24,7 @@ from eval.edits import SAMPLE
 from eval.endtoend import run_endtoend
 from eval.entities import lines as entities_lines
 from eval.entities import run_entities
+from eval.extraction import extraction_lines, run_extraction
 from eval.pairs import run_pairs
 from eval.record import RESULTS, write_result
 from eval.streams import run_streams
@@ -76,6 +77,9 @@ SUITES: Final[Mapping[str, Suite]] = {
     ),
     "entities": Suite(
         lambda chosen, settings: run_entities(chosen.split, settings), entities_lines
+    ),
+    "extraction": Suite(
+        lambda chosen, settings: run_extraction(chosen.split, settings), extraction_lines
     ),
     "dedup": Suite(
         lambda chosen, settings: run_dedup(chosen.split, settings, say=_say), dedup_lines

@@ -613,6 +613,26 @@ def test_uses_are_written_when_a_memory_is_closed(open_memory: OpenMemory) -> No
     memory.close()
 
 
+def test_what_only_fills_up_the_answer_is_no_use(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings={"recall_similarity": -1.0})
+    hit, *_ = add(memory, "The harbour is closed.", "Ada likes tea.", "Bo runs at night.")
+    found = memory.recall_memories("harbour closed")
+    assert len(found) == 3
+    weak = [each.relevance for each in found if each.fact.id != hit]
+    assert found[0].fact.id == hit
+    assert found[0].relevance >= memory.settings.recall_use > max(weak)
+    assert memory.write_uses()
+    assert memory.store._db.query("SELECT fact FROM uses") == [(hit,)]
+
+
+def test_how_relevant_a_used_fact_is_can_be_set(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings={"recall_similarity": -1.0, "recall_use": 0.0})
+    add(memory, "The harbour is closed.", "Ada likes tea.")
+    memory.recall_memories("harbour closed")
+    assert memory.write_uses()
+    assert memory.store._db.value("SELECT count(*) FROM uses") == 2
+
+
 def test_looking_into_the_past_is_no_use(memory: Still) -> None:
     add(memory, "The harbour is closed.")
     memory.recall_memories("harbour", as_of=NOW)

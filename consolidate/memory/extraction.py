@@ -17,6 +17,7 @@ from typing import Final
 
 from consolidate.judge.modality import modality_of
 from consolidate.memory.clauses import clauses
+from consolidate.memory.first_person import about
 from consolidate.memory.persons import third_person, with_name
 from consolidate.memory.pronouns import named
 from consolidate.memory.records import LeftOut
@@ -177,8 +178,11 @@ def _claim(bare: str, said: str, act: str, noted: bool, *, said_on: date, name: 
         )
         if called:
             text = f"{name} wants to be called {called[1]}."
-    if language(bare) == "en":
+    tongue = language(bare)
+    if tongue == "en":
         text = third_person(text, name)
+    elif act != "instruction":
+        text = about(text, tongue, name)
     kind = "instruction" if act == "instruction" else kind_of(text)
     intensity = intensity_of(text, noted=noted)
     if kind == "instruction":

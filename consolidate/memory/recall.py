@@ -144,7 +144,9 @@ class RecallPart(MemoryPart):
         """Find facts and memories.
 
         By default, what holds now: no superseded or merged facts, none whose validity is over,
-        none that faded below the floor. Each way of finding keeps its best in the answer.
+        none that faded below the floor. Each way of finding keeps its best in the answer. What
+        is found counts as used, which keeps it from fading, if its relevance is at least the
+        setting `recall_use`.
 
         Args:
             query: What to look for, in any words.
@@ -200,7 +202,9 @@ class RecallPart(MemoryPart):
             for find in finds
         ]
         if moment is None and not include_history:
-            self._note_uses([each.fact.id for each in found], asked.now)
+            least = self.settings.recall_use
+            used = [each.fact.id for each in found if each.relevance >= least]
+            self._note_uses(used, asked.now)
         return Recollection(found, used=ways, notes=notes)
 
     def _moment(self, as_of: datetime | str | None) -> datetime | None:

@@ -15,7 +15,9 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
 
+from consolidate.judge.language import language_of
 from consolidate.judge.modality import modality_of
+from consolidate.memory.foreign_dates import LANGUAGES, absolute_in
 
 __all__ = ["absolute", "language"]
 
@@ -77,48 +79,33 @@ def _month(day: date, months: int) -> date:
     return date(year, month + 1, 1)
 
 
-_WORDS: Final[dict[str, tuple[str, dict[str, tuple[str, _Shift]]]]] = {
-    # Only words that mean nothing else: "morgen" is also the morning, "mañana" too.
-    "de": ("am", {
-        "vorgestern": ("", _days(-2)), "gestern": ("", _days(-1)), "übermorgen": ("", _days(2)),
-        "letzte woche": ("in der Woche ab", lambda d: _week(d, -1)),
-        "nächste woche": ("in der Woche ab", lambda d: _week(d, 1)),
-        "letztes jahr": ("year", lambda d: _month(d, -12)),
-        "nächstes jahr": ("year", lambda d: _month(d, 12)),
-    }),
-    "fr": ("le", {
-        "avant-hier": ("", _days(-2)), "hier": ("", _days(-1)), "après-demain": ("", _days(2)),
-        "demain": ("", _days(1)),
-        "la semaine dernière": ("la semaine du", lambda d: _week(d, -1)),
-        "la semaine prochaine": ("la semaine du", lambda d: _week(d, 1)),
-        "l'année dernière": ("year", lambda d: _month(d, -12)),
-    }),
-    "es": ("el", {
-        "anteayer": ("", _days(-2)), "ayer": ("", _days(-1)), "pasado mañana": ("", _days(2)),
-        "la semana pasada": ("la semana del", lambda d: _week(d, -1)),
-        "la próxima semana": ("la semana del", lambda d: _week(d, 1)),
-        "el año pasado": ("year", lambda d: _month(d, -12)),
-    }),
-    "it": ("il", {
-        "l'altro ieri": ("", _days(-2)), "ieri": ("", _days(-1)), "dopodomani": ("", _days(2)),
-        "domani": ("", _days(1)),
-        "la settimana scorsa": ("la settimana del", lambda d: _week(d, -1)),
-        "la settimana prossima": ("la settimana del", lambda d: _week(d, 1)),
-        "l'anno scorso": ("year", lambda d: _month(d, -12)),
-    }),
-}  # fmt: skip
-
 _MARKS: Final = {
-    "en": "the is was are were i i'm my and to of in at on with for has have had you we they it",
+    "en": "the is was are were i i'm my and to of in at on with for has have had you we they it "
+    "me am he she his her an do does did no not come made this that from by",
     "de": "ich der die das ist und nicht ein eine mein meine wir bin habe hat mit für auf am im "
-    "gestern vorgestern übermorgen",
-    "fr": "je le la les est et un une des mon ma mes nous suis ai j'ai dans avec pour au du c'est",
+    "den dem einen seit bei mich mir wird sind war keinen keine kein "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag kommenden kommende "
+    "heute gestern vorgestern übermorgen nächste nächsten nächstes letzte letzten letztes immer",
+    "fr": "je le la les est et un une des mon ma mes nous suis ai j'ai dans avec pour au du c'est "
+    "il elle que qui en sur à chez j'habite j'étais sont "
+    "lundi mardi mercredi jeudi vendredi samedi dimanche "
+    "aujourd'hui hier demain prochain prochaine dernier dernière",
     "es": "el la los las es y un una mi mis soy estoy en con para por que he yo nos está vivo "
-    "ayer anteayer año",
+    "me del al se no como tengo tiene gusta gustan llamo muy más "
+    "quiero puedo prefiero hago voy compré "
+    "lunes martes miércoles jueves viernes sábado domingo "
+    "ayer anteayer hoy mañana año semana próxima próximo pasado",
     "it": "il lo la gli è e un una mio mia sono ho in con per che non io ci nel alla al di "
-    "ieri domani dopodomani",
+    "mi si del della nella piace chiamo miei abito qui lavoro dall'anno dell'anno "
+    "preferisco capisco faccio vado voglio posso devo "
+    "quest'anno l'anno lunedì martedì mercoledì giovedì venerdì domenica sabato "
+    "ieri oggi domani dopodomani settimana prossima prossimo scorsa scorso fa tra",
 }
 _MARK_WORDS: Final = {name: frozenset(words.split()) for name, words in _MARKS.items()}
+_WEIGHTS: Final = {
+    word: 1 / sum(word in marks for marks in _MARK_WORDS.values())
+    for word in frozenset().union(*_MARK_WORDS.values())
+}
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _QUOTED: Final = re.compile(r'"[^"\n]{0,300}"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|`[^`\n]{0,300}`')
 
@@ -129,14 +116,19 @@ def language(text: str) -> str:
     A text in Latin letters without any of those words counts as English.
     """
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(text[:2000])]
-    hits = {name: sum(w in marks for w in words) for name, marks in _MARK_WORDS.items()}
+    # "in" and "me" are words of several languages: each gets its part of them
+    hits = {
+        name: sum(_WEIGHTS[w] for w in words if w in marks) for name, marks in _MARK_WORDS.items()
+    }
     best = max(hits.values())
     winners = [name for name, count in hits.items() if count == best]
-    if best == 0:
+    if not best:
         return "en" if text[:2000].isascii() else ""
     if "en" in winners:
         return "en"
-    return winners[0] if len(winners) == 1 else ""
+    if len(winners) > 1:
+        winners = [name for name in winners if name == language_of(text[:2000])]
+    return winners[0] if winners else ""
 
 
 def absolute(text: str, said_on: date) -> str:
@@ -153,8 +145,8 @@ def absolute(text: str, said_on: date) -> str:
 
     name = language(text)
     try:
-        if name in _WORDS:
-            return _foreign(text, name, said_on, free)
+        if name in LANGUAGES:
+            return absolute_in(name, text, said_on, free)
         if name == "en":
             return _english(text, said_on, free)
     except (OverflowError, ValueError):
@@ -268,32 +260,6 @@ def _written(lead: str, prefix: str, when: str, *, capital: bool) -> str:
     else:
         written = f"{lead}{when}"  # "since 2026-02-28"
     return written[:1].upper() + written[1:] if capital else written
-
-
-_SEIT: Final = re.compile(r"\b(?:seit|ab|bis|vor|von|zum) $", re.IGNORECASE)
-
-
-def _foreign(text: str, name: str, day: date, free: Callable[[re.Match[str]], bool]) -> str:
-    usual, words = _WORDS[name]
-    longest_first = sorted(words, key=len, reverse=True)
-    pattern = "|".join(re.escape(word).replace("'", "['’]") for word in longest_first)
-
-    def put(match: re.Match[str]) -> str:
-        if not free(match):
-            return match[0]
-        lead, shift = words[match[0].casefold().replace("’", "'")]
-        when = shift(day)
-        if not lead and _SEIT.search(text, 0, match.start()):
-            return _iso(when)
-        if lead == "year":
-            written = str(when.year) if name == "de" else f"en {when.year}"
-            if name == "it":
-                written = f"nel {when.year}"
-        else:
-            written = f"{lead or usual} {_iso(when)}"
-        return written[:1].upper() + written[1:] if match[0][:1].isupper() else written
-
-    return re.sub(rf"(?<![\w-])(?:{pattern})(?![\w-])", put, text, flags=re.IGNORECASE)
 
 
 def _iso(day: date) -> str:

@@ -1,14 +1,17 @@
 """What a sentence does: states something, asks, greets, orders, or sets a lasting rule. Pure.
 
 English is read by its grammar as far as a list of words goes; German, French, Spanish and Italian
-by their greetings, question marks and a few verbs. What is not recognised counts as a statement:
-a sentence too many can be forgotten, one that was thrown away can't be found again.
+by greetings, words that open a question, and common imperatives (`foreign_speech`). What is not
+recognised counts as a statement: a sentence too many can be forgotten, one that was thrown away
+can't be found again.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final, Literal
+
+from consolidate.memory import foreign_speech
 
 __all__ = ["Act", "act_of", "as_rule", "without_greeting", "without_request"]
 
@@ -22,15 +25,25 @@ _GREETING: Final = (
     r"k|sure|yes(?: please)?|yeah|yep|yup|no(?: thanks| thank you)?|nope|great|cool|nice|perfect|"
     r"awesome|excellent|wow|got it|i see|sounds good|never ?mind|no problem|no worries|"
     r"sorry(?: about that)?|"
-    r"please|lol|haha+|well|alright|right|indeed|exactly|hmm+|uh|um|"
-    r"hallo|guten (?:morgen|tag|abend)|moin|servus|danke(?: schön| sehr)?|vielen dank|bitte|"
-    r"tschüss|ja|nein|genau|bonjour|bonsoir|salut|merci(?: beaucoup)?|au revoir|oui|non|d'accord|"
-    r"hola|buenos días|buenas (?:tardes|noches)|(?:muchas )?gracias|adiós|sí|vale|"
-    r"ciao|buongiorno|buonasera|grazie(?: mille)?|arrivederci|sì|va bene)"
+    r"please|lol|haha+|well|alright|right|indeed|exactly|hmm+|uh|um|what an? [a-z]+(?: [a-z]+)?|"
+    + foreign_speech.GREETS
+    + r")"
 )
 _ADDRESSED: Final = r"(?:\s+(?:there|all|everyone|again|guys|team|assistant|claude|chatgpt|bot))?"
+_TO_SOMEBODY: Final = re.compile(
+    r"^[¡\s]*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|night)|welcome|hallo|moin|"
+    r"servus|guten (?:morgen|tag|abend)|bonjour|bonsoir|salut|coucou|hola|buenos días|"
+    r"buenas (?:tardes|noches)|ciao|buongiorno|buonasera|salve|thanks|"
+    r"thank you|danke|merci|gracias|grazie)"
+    r",?(?-i:\s+(?:(?:Mr|Mrs|Ms|Dr|Frau|Herr|Madame|Monsieur|Señora?|Signora?)\.?\s+)?"
+    r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?:\s[A-ZÀ-ÖØ-Þ][\w'’-]+)?)\s*(?:[,!.;:–—-]+|$)\s*",
+    re.IGNORECASE,
+)
+"""A greeting with a name: "Hello Ana," and no more than that."""
+_THANKS_FOR: Final = re.compile(rf"(?:{foreign_speech.THANKS})", re.IGNORECASE)
+_FOREIGN_QUESTION: Final = re.compile(rf"(?:{foreign_speech.ASKS})", re.IGNORECASE)
 _LEADING_GREETING: Final = re.compile(
-    rf"^(?:{_GREETING}{_ADDRESSED}\s*(?:[,!.;:–—-]+|$)\s*)+", re.IGNORECASE
+    rf"^[¡\s]*(?:{_GREETING}{_ADDRESSED}\s*(?:[,!.;:–—-]+|$)\s*)+", re.IGNORECASE
 )
 _EMOJI_OR_MARKS: Final = re.compile(r"^[\W_]*$")
 
@@ -49,14 +62,17 @@ _REQUEST: Final = re.compile(
     r"|i(?:['’]d| would) appreciate it if you(?: could)?"
     r"|please|pls|kindly|hey (?:assistant|claude|chatgpt),?|assistant[,:]|just|now,|then,|so,"
     r"|ok(?:ay)?,|you (?:should|must|need to|have to)|make sure (?:to|that you|you)|be sure to"
-    r"|let['’]s)\s+",
+    r"|let['’]s" + foreign_speech.REQUESTS + r")\s+",
     re.IGNORECASE,
 )
 _NOTE: Final = re.compile(
     r"(?:(?P<asked>(?:please )?(?:remember|note|keep in mind|bear in mind|don['’]t forget|be aware|"
     r"you should know|take note|save|memori[sz]e|know)(?: this)?(?: that\b|:))|"
     r"(?:just )?(?:fyi|btw|by the way|fun fact|for your information|in case it matters|"
-    r"for context|for reference|for the record|as a reminder)\b[,:]?)\s+",
+    r"for context|for reference|for the record|as a reminder)\b[,:]?|"
+    rf"(?P<asked_abroad>{foreign_speech.NOTED})|"
+    r"(?:übrigens|nebenbei(?: gesagt)?|au fait|soit dit en passant|por cierto|a proposito|"
+    r"tra l['’]altro),)\s+",
     re.IGNORECASE,
 )
 _LASTING: Final = re.compile(
@@ -86,14 +102,14 @@ _VERBS: Final = frozenset(
     "restart reset merge commit push pull revert rollback roll scan extract import export sum "
     "don't dont".split()
 )
-_FOREIGN_VERBS: Final = frozenset(
-    "antworte antworten schreib schreibe benutze benutz verwende nutze sprich gib mach zeig zeige "
-    "erkläre übersetze fasse suche finde sag erinnere "
-    "réponds répondez écris écrivez utilise utilisez parle parlez donne donnez montre montrez "
-    "explique expliquez traduis traduisez résume fais "
-    "responde escribe usa utiliza habla dame muestra explica traduce resume busca haz "
-    "rispondi scrivi parla dammi mostra spiega traduci riassumi cerca usi".split()
+_NEGATED_ORDER: Final = re.compile(
+    r"n['’](?:utilise|écris|emploie|oublie|ajoute)[sz]?\b|"
+    r"ne (?:réponds|fais|parle|mets|supprime)[sz]?\b|"
+    r"(?:nunca|no|jamás) (?:uses|escribas|respondas|hagas|pongas|borres|olvides|hables)\b|"
+    r"non (?:usare|scrivere|rispondere|fare|mettere|cancellare|dimenticare|parlare)\b",
+    re.IGNORECASE,
 )
+"""What is not to be done, in French, Spanish and Italian."""
 _OBJECTS: Final = frozenset(
     "me us him them it the a an my your our this that these those all every some any up on off out "
     "in to with for about only just no more please if whether how what why when where which".split()
@@ -139,6 +155,8 @@ def act_of(sentence: str) -> Act:
         return "instruction" if _asks_for_good(text) else "question"
     if _TALK.match(text):
         return "talk"
+    if _THANKS_FOR.match(text):
+        return "greeting"
     if _NAME_ME.match(text):
         return "instruction"
     return _order(text)
@@ -147,7 +165,7 @@ def act_of(sentence: str) -> Act:
 def without_greeting(sentence: str) -> str:
     """The sentence without "Hi there," before it; empty if it is nothing else."""
     text = sentence.strip()
-    match = _LEADING_GREETING.match(text)
+    match = _TO_SOMEBODY.match(text) or _LEADING_GREETING.match(text)
     if match is None:
         return text
     rest = text[match.end() :].strip()
@@ -164,7 +182,7 @@ def without_request(sentence: str) -> tuple[str, bool]:
     if match is None:
         return sentence, False
     rest = sentence[match.end() :].strip()
-    return rest[:1].upper() + rest[1:], bool(match["asked"])
+    return rest[:1].upper() + rest[1:], bool(match["asked"] or match["asked_abroad"])
 
 
 def as_rule(sentence: str) -> str:
@@ -180,7 +198,9 @@ def _is_question(text: str) -> bool:
     bare = text.rstrip("\"'”’»)*_ ")
     if bare.endswith(("?", "？", "؟", "?!")) or text.startswith("¿"):
         return True
-    return bool(_QUESTION_START.match(text))
+    # "Quando è finito il corso, Ana è partita" only begins like one
+    asks_abroad = "," not in text and _FOREIGN_QUESTION.match(text)
+    return bool(_QUESTION_START.match(text) or asks_abroad)
 
 
 def _asks_for_good(text: str) -> bool:
@@ -206,7 +226,9 @@ def _is_imperative(text: str) -> bool:
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(text[:200])]
     if not words:
         return False
-    if words[0] in _FOREIGN_VERBS:
+    if _NEGATED_ORDER.match(text):
+        return True
+    if words[0] in foreign_speech.ORDERS:
         return True
     if words[0] in ("do", "don't", "dont"):
         return len(words) > 1 and (words[0] != "do" or words[1] in ("not", "it", "this", "that"))
