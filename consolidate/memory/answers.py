@@ -1,4 +1,4 @@
-"""What tools answer, as types: the shapes of their plain JSON data.
+"""What tools answer, as types: the shapes of their plain JSON data; of episodes, see beside.
 
 Annotations are evaluated here, unlike elsewhere: only so does a `TypedDict` know which of its
 keys may be missing.
@@ -18,10 +18,8 @@ __all__ = [
     "DecisionsAnswer",
     "EntitiesAnswer",
     "EntityAnswer",
-    "EpisodeAnswer",
-    "EpisodesAnswer",
-    "EpisodesFoundAnswer",
     "ExtractAnswer",
+    "FactShown",
     "FactsAnswer",
     "ForgetAnswer",
     "LinkAnswer",
@@ -30,7 +28,6 @@ __all__ = [
     "PlanAnswer",
     "PprAnswer",
     "RecallAnswer",
-    "RecapAnswer",
     "ReceiptAnswer",
     "ReportAnswer",
     "ReviewsAnswer",
@@ -371,102 +368,3 @@ class ClaimAnswer(TypedDict):
     supporting: list[WitnessShown]
     contradicting: list[WitnessShown]
     unsure: list[WitnessShown]
-
-
-class EpisodeShown(TypedDict):
-    """An episode; in lists `text` is its start, and `characters` how long it is."""
-
-    id: str
-    title: str
-    text: str
-    characters: int
-    outcome: str
-    session: str
-    started_at: NotRequired[str]
-    ended_at: NotRequired[str]
-    recorded_at: NotRequired[str]
-    facts: list[str]
-
-
-class RememberedShown(TypedDict):
-    """What became of a fact of an episode."""
-
-    id: str
-    text: str
-    action: str
-
-
-class EpisodeAnswer(TypedDict):
-    """An episode as it is stored now."""
-
-    episode: EpisodeShown
-    new: bool
-    remembered: list[RememberedShown]
-
-
-class EpisodesAnswer(TypedDict):
-    """Episodes, how many there are in all, and ids that lead to none."""
-
-    episodes: list[EpisodeShown]
-    total: int
-    missing: list[str]
-
-
-class EpisodeFound(EpisodeShown):
-    """An episode with the part of it that fits a query."""
-
-    snippet: str
-
-
-class EpisodesFoundAnswer(TypedDict):
-    """Episodes that were found, best first."""
-
-    episodes: list[EpisodeFound]
-
-
-class NotedFact(FactShown):
-    """A fact of a recap."""
-
-    pinned: bool
-
-
-class RetiredFact(FactShown):
-    """A fact that no longer holds, and why."""
-
-    why: str
-
-
-class RunDecision(TypedDict):
-    """A decision of a run; `fact` and `other` are empty where it is about an entity."""
-
-    run: str
-    kind: str
-    fact: str
-    other: str
-    sentence: str
-
-
-class OpenReview(TypedDict):
-    """A question that is open."""
-
-    id: str
-    sentence: str
-
-
-class DuePlan(FactShown):
-    """A plan, and when it is due; null if it has no date."""
-
-    due: str | None
-
-
-class RecapAnswer(TypedDict):
-    """What a span of time came to."""
-
-    since: str
-    until: str
-    episodes: list[EpisodeShown]
-    facts: list[NotedFact]
-    retired: list[RetiredFact]
-    decisions: list[RunDecision]
-    reviews: list[OpenReview]
-    plans: list[DuePlan]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from consolidate.memory import answers
+from consolidate.memory import episode_answers as answers
 from consolidate.memory.schemas import count, flag, gives, takes, text, texts
 from consolidate.memory.tools import Tool
 

@@ -5,7 +5,8 @@ Annotations are evaluated here, so that a `TypedDict` knows which of its keys ma
 
 from typing import NotRequired, TypedDict
 
-from consolidate.memory.answers import CandidateShown, EpisodeFound, RecapAnswer, TripleShown
+from consolidate.memory.answers import CandidateShown, TripleShown
+from consolidate.memory.episode_answers import EpisodeFound, RecapAnswer
 from consolidate.memory.records import ConversationHit
 
 __all__ = [
