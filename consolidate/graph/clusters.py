@@ -59,10 +59,11 @@ class Keys:
         self._snapshot = snapshot
         self._said = said
         self._senses = senses
+        self._declared = {entity.key for entity in snapshot.declared}
 
     def of(self, clusters: Sequence[Cluster]) -> list[str]:
         """A key for each entity: what was declared, else its fullest name."""
-        taken = {entity.key for entity in self._snapshot.declared}
+        taken = set(self._declared)
         taken |= {pin.entity for pin in self._snapshot.pins}
         taken |= set(self._said.canonical.values())
         keys: dict[Cluster, str] = {}
@@ -76,8 +77,9 @@ class Keys:
                 free.append((_fullest(cluster), place, cluster))
         for name, _, cluster in free:
             number = 1
-            declared_here = {key for key in taken if name_of_key(key) == name}
-            while (key := bearer_key(name, number)) in declared_here and number < 999:
+            while (key := bearer_key(name, number)) in taken and number < 999:
+                if name_of_key(key) != name:
+                    break
                 number += 1
             keys[cluster] = key
             taken.add(key)
@@ -87,14 +89,13 @@ class Keys:
         """The key that somebody declared for one of its names; empty if nobody did."""
         if cluster.pinned:
             return self._said.resolve(cluster.pinned)
-        declared = {entity.key for entity in self._snapshot.declared}
         for name in cluster.names:
             root = self._said.resolve(name)
-            if (root != name or name in declared) and len(self._senses.get(name, ())) == 1:
+            if (root != name or name in self._declared) and len(self._senses.get(name, ())) == 1:
                 return root
         for name in cluster.names:
             # Of several of a declared name, the first to be told of is the declared one.
-            if name in declared and self._senses[name][0] in cluster.senses:
+            if name in self._declared and self._senses[name][0] in cluster.senses:
                 return name
         return ""
 
