@@ -155,6 +155,10 @@ CALLS: dict[str, Callable[[Box], Any]] = {
     "plan": _planned,
     "apply": _planned,
     "run": lambda b: check(b["run"]),
+    "synthesise": lambda b: [
+        check(b["synthesise"], least=1),
+        check(b["synthesise"], least=1),
+    ],
     "undo": lambda b: declared(b, "entity_alias", name="Brant", alias="Box Seven"),
     "review_list": lambda b: _reviewed(b, "review_accept"),
     "review_accept": lambda b: _reviewed(b, "review_accept"),

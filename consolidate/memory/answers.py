@@ -24,6 +24,7 @@ __all__ = [
     "ForgetAnswer",
     "LinkAnswer",
     "NeighborsAnswer",
+    "NotesAnswer",
     "PinAnswer",
     "PlanAnswer",
     "PprAnswer",
@@ -146,6 +147,18 @@ class RunAnswer(DecisionsAnswer):
     run: str
     nothing_new: bool
     report: str
+
+
+class NotesAnswer(TypedDict):
+    """The notes that a synthesis wrote."""
+
+    run: str
+    nothing_new: bool
+    notes: list[FactShown]
+    retired: list[str]
+    unchanged: int
+    dropped: int
+    failures: int
 
 
 class ReviewsAnswer(DecisionsAnswer):

@@ -15,13 +15,15 @@ from consolidate import pipeline
 from consolidate.errors import InputError, NotFoundError, StalePlanError
 from consolidate.memory import answers
 from consolidate.memory.memory import Memory
-from consolidate.memory.schemas import chosen, gives, takes, text
+from consolidate.memory.schemas import chosen, count, gives, takes, text
 from consolidate.memory.tools import Tool, fact_data
 from consolidate.serialise import to_data
 from consolidate.settings import PROFILES, Settings
+from consolidate.stages.notes import LEAST
 from consolidate.stages.report import Report, report_of
 from consolidate.stages.work import Progress, silent
 from consolidate.store import History
+from consolidate.synthesis import synthesise as bring_in_step
 from consolidate.types import Decision
 
 __all__ = ["run_tools"]
@@ -84,6 +86,25 @@ def _running(memory: Memory, progress: Progress) -> list[Tool]:
             **_decisions(memory, decided),
         }
 
+    def synthesise(least: int = LEAST) -> Any:
+        done = bring_in_step(
+            memory.store,
+            memory.backends,
+            memory.settings,
+            agent=memory.agent,
+            least=least,
+            progress=progress,
+        )
+        return {
+            "run": done.receipt.run if done.receipt else "",
+            "nothing_new": done.receipt is None,
+            "notes": [fact_data(note) for note in done.notes[:MOST_SHOWN]],
+            "retired": list(done.retired),
+            "unchanged": done.unchanged,
+            "dropped": done.dropped,
+            "failures": done.failures,
+        }
+
     def undo(run: str = "last") -> Any:
         return {"receipt": to_data(pipeline.undo(memory.store, _own_run(memory, run)))}
 
@@ -121,6 +142,17 @@ def _running(memory: Memory, progress: Progress) -> list[Tool]:
             parameters=takes(profile=_PROFILE),
             run=run,
             returns=gives(answers.RunAnswer),
+            idempotent=True,
+        ),
+        Tool(
+            name="synthesise",
+            description=(
+                "Write a note of what is known of each entity, from its current facts. A note "
+                "goes when one of its facts is retired; undo takes all back."
+            ),
+            parameters=takes(least=count("Current facts that an entity needs.", 1, 100, LEAST)),
+            run=synthesise,
+            returns=gives(answers.NotesAnswer),
             idempotent=True,
         ),
         Tool(
