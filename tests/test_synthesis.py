@@ -15,11 +15,13 @@ from llm_models import APIS, Made
 from llm_server import LlmServer, Request, Status, Text, serving
 from pipelines import FAKE_SETTINGS, Memory
 
+from consolidate import pipeline
 from consolidate.backends import Backends
 from consolidate.errors import InputError, LeaseHeldError, UndoConflictError
 from consolidate.exchange.export import export_lines
 from consolidate.exchange.importing import import_bytes
 from consolidate.exchange.records import Options
+from consolidate.graph.claims import validate_claim
 from consolidate.graph.lineage import lineage_trace
 from consolidate.memory import open_memory
 from consolidate.store import Store
@@ -236,6 +238,40 @@ def test_notes_are_exported_and_revive_nothing_where_a_source_is_retired(
     empty = open_store(tmp_path / "empty.db")
     import_bytes(empty, data, Options(), now=NOW)
     assert empty.notes("default") == memory.store.notes("default")
+
+
+def test_what_is_remembered_anew_takes_the_note_along_too(memory: Memory) -> None:
+    write(memory)
+    path = memory.store.path
+    assert path
+    with open_memory(path, settings=FAKE_SETTINGS, backends=memory.backends) as opened:
+        opened.remember_facts(GLOBEX, stated_at=day(60))
+        assert not any(ACME in text for text in memory.live())
+        assert not opened.store.notes("default")
+
+
+def test_accepting_a_review_takes_the_note_along(memory: Memory) -> None:
+    write(memory)
+    memory.add(said(GLOBEX, 1))  # on one day: which came later nobody knows
+    memory.run()
+    assert ACME in note(memory).text
+    (review,) = memory.store.reviews()
+    globex = next(fact.id for fact in memory.store.facts() if fact.text == GLOBEX)
+    receipt = pipeline.accept(memory.store, review.id, keep=globex, now=NOW)
+    assert not any(ACME in text for text in memory.live())
+    memory.undo(receipt.run)
+    assert ACME in note(memory).text
+
+
+def test_a_note_is_recalled_and_is_no_witness(memory: Memory) -> None:
+    write(memory)
+    path = memory.store.path
+    assert path
+    with open_memory(path, settings=FAKE_SETTINGS, backends=memory.backends) as opened:
+        found = opened.recall_memories("What of Mia, bees and walnuts?")
+        assert note(memory).id in {each.fact.id for each in found}
+        check = validate_claim(opened, BEES)
+        assert [each.fact.text for each in check.supporting] == [BEES]
 
 
 def test_a_synthesis_of_somebody_else_is_a_fact_like_others(memory: Memory) -> None:

@@ -16,6 +16,7 @@ from consolidate.stages.collapse import plain_text
 from consolidate.stages.group import Names, group
 from consolidate.stages.judging import Bench
 from consolidate.stages.work import Tally
+from consolidate.store import NOTE_KIND
 from consolidate.store.validation import check_fact
 from consolidate.types import Assessment, Candidates, Fact, NewFact, Pair, Relation
 
@@ -114,6 +115,8 @@ def validate_claim(memory: RecallPart, claim: str, *, limit: int = 12) -> ClaimC
 
 
 def _holds(fact: Fact, now: datetime) -> bool:
+    if fact.kind == NOTE_KIND and "synthesis" in fact.metadata:
+        return False  # a note says what facts say; they are asked themselves
     begun = fact.valid_from is None or fact.valid_from <= now
     return fact.status.is_live and begun and (fact.valid_to is None or now < fact.valid_to)
 

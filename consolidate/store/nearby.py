@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from consolidate.serialise import canonical, digest
+from consolidate.store.derived import NOTE_SQL
 from consolidate.store.entities import EntityPart
 from consolidate.store.rows import FACT_SQL, LIVE, fact_digest, fact_from_row, ordered
 from consolidate.store.snapshots import SnapshotPart
@@ -110,7 +111,7 @@ class NearbyPart(SnapshotPart, EntityPart):
         rows = self._db.query(
             f"SELECT {FACT_SQL} FROM facts WHERE agent = ?1 "  # noqa: S608
             "AND id IN (SELECT value FROM json_each(?2)) "
-            "AND status IN (SELECT value FROM json_each(?3))",
+            f"AND status IN (SELECT value FROM json_each(?3)) AND NOT {NOTE_SQL}",
             (agent, self._db.among(list(ids)), self._db.among(_TAKE_PART)),
         )
         return {row[0]: fact_from_row(row) for row in rows}
