@@ -290,6 +290,22 @@ def test_nothing_is_written_while_a_run_is_at_work(memory: Memory) -> None:
         write(memory, least=0)
 
 
+def test_notes_are_found_without_going_through_all_facts(store: Store) -> None:
+    # Every run asks whether a note lost a source, while other writers wait. A plan of SQLite's that
+    # can't use the index is an error there.
+    seen: list[str] = []
+    store._db._connection.set_trace_callback(seen.append)
+    store.notes("default")
+    store.notes_from("default", ["x"])
+    store.drop_unfounded("default")
+    store._db._connection.set_trace_callback(None)
+    asked = [sql for sql in seen if "synthesis" in sql]
+    assert len(asked) == 3
+    for sql in asked:
+        plan = store._db.query(f"EXPLAIN QUERY PLAN {sql}")
+        assert any("INDEX facts_synthesised" in row[-1] for row in plan)
+
+
 # With a language model
 
 
