@@ -504,6 +504,7 @@ def test_facts_added_without_vectors_are_found_once_they_have_them(opened: Open)
 
 
 def test_the_settings_name_the_language_model(tmp_path: Path) -> None:
+    pytest.importorskip("ollama")
     fakes: dict[str, Any] = {"embedder": "fake", "extractor": "fake", "classifier": "fake"}
     chosen = fakes | {"llm": "ollama:m"}
     with open_memory(tmp_path / "m.db", settings=chosen) as memory:

@@ -60,6 +60,8 @@ def test_adapters_carry_name_words_and_schema(memory: Memory) -> None:
 
 
 def test_the_clients_take_the_tools_for_what_they_are(memory: Memory) -> None:
+    for package in ("anthropic", "openai"):
+        pytest.importorskip(package)
     from anthropic.types import ToolParam
     from openai.types.chat import ChatCompletionToolParam
     from pydantic import TypeAdapter
