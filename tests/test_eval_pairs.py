@@ -27,7 +27,7 @@ ROWS = (
      "contradicts", "b"),
     ("r2", "Ivo's desk is blue", "Ivo's desk is red", "2025-06-01", "2025-06-01",
      "contradicts", None),
-    ("r3", "Ivo likes rye bread", "Rye bread is liked by Ivo", "2025-01-01", "2025-02-01",
+    ("r3", "Ivo bakes rye bread", "Rye bread is baked by Ivo", "2025-01-01", "2025-02-01",
      "equivalent", None),
     ("r4", "Ivo keeps two cats, Mo and Bo", "Ivo keeps cats", "2025-01-01", "2025-02-01",
      "a_entails_b", None),
@@ -37,7 +37,7 @@ ROWS = (
 TABLE = {
     ("Ivo lives in Lyon", "Ivo moved to Bari"): Relation.CONTRADICTS,
     ("Ivo's desk is blue", "Ivo's desk is red"): Relation.CONTRADICTS,
-    ("Ivo likes rye bread", "Rye bread is liked by Ivo"): Relation.EQUIVALENT,
+    ("Ivo bakes rye bread", "Rye bread is baked by Ivo"): Relation.EQUIVALENT,
     ("Ivo keeps two cats, Mo and Bo", "Ivo keeps cats"): Relation.LEFT_ENTAILS_RIGHT,
     ("Ivo speaks Welsh", "Ivo speaks Czech"): Relation.COMPATIBLE,
     ("Ivo sold the boat", "Ivo has a boat"): Relation.COMPATIBLE,
@@ -87,7 +87,7 @@ def test_outcomes_count_what_would_have_happened_to_the_two_facts() -> None:
 def test_a_merge_or_supersession_of_what_is_distinct_is_false() -> None:
     wrong = {
         ("Ivo speaks Welsh", "Ivo speaks Czech"): Relation.EQUIVALENT,
-        ("Ivo likes rye bread", "Rye bread is liked by Ivo"): Relation.CONTRADICTS,
+        ("Ivo bakes rye bread", "Rye bread is baked by Ivo"): Relation.CONTRADICTS,
     }
     found = outcomes(judged(TABLE | wrong), POLICY)
     assert found["false_supersession"] == 1
