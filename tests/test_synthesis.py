@@ -320,6 +320,11 @@ def test_the_command_writes_shows_and_takes_back(cli: Cli) -> None:
     assert "2026-01-02: Mia keeps bees" in shown
     assert "Notes: 1 written, 0 retired, 1 stand." in shown
     assert "Nothing new" in cli("synthesise").out
+    assert "Notes were written about Mia." in cli("report", "last").out
+    tree = cli("entity", "show", "Mia").out
+    assert (
+        tree.index("note · ") < tree.index("2026-01-02: Mia keeps bees") < tree.index("facts (3)")
+    )
     (found,) = cli("synthesise", "--json").json["notes"]
     assert found["kind"] == "synthesis"
     cli("undo", "last")

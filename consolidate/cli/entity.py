@@ -48,7 +48,7 @@ def show(
             return
         if found.entity is None:
             _not_one(found, ctx.agent)
-        _tree(store, found, history)
+        _tree(store, ctx.agent, found, history)
 
 
 @app.command(name="list")
@@ -222,7 +222,7 @@ def _not_one(found: Lookup, agent: str) -> None:
     raise NotFoundError(f"agent {agent!r} knows no entity {found.name!r}{hint}")
 
 
-def _tree(store: Store, found: Lookup, history: bool) -> None:
+def _tree(store: Store, agent: str, found: Lookup, history: bool) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
@@ -240,6 +240,10 @@ def _tree(store: Store, found: Lookup, history: bool) -> None:
         branch = root.add(Text("also called", style="dim"))
         for text, origin in names:
             branch.add(Text(visible(f"{text} ({origin})" if origin == "declared" else text)))
+    for note in store.notes(agent, entity=entity.key):
+        branch = root.add(Text(visible(f"note · {note.id}"), style="dim"))
+        for sentence in note.text.splitlines()[1:]:  # the first line is the name
+            branch.add(Text(visible(sentence)))
     facts = store.facts_of_entity(entity.id, history=history)
     current = [each for each in facts if each[0].status.is_live]
     gone = [each for each in facts if not each[0].status.is_live]

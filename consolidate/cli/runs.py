@@ -214,6 +214,10 @@ def report(
     draw_decisions(made.decisions, facts, every=every)
     if done.receipt is not None and done.receipt.applied.get("reject"):
         say("A review was rejected: both its facts stay, and the same is not proposed again.")
+    if synthesis := made.settings.get("synthesis"):
+        about = ", ".join(synthesis["about"]) or "nobody"
+        say(f"Notes were written about {about}. A note is no decision: nothing else was done.")
+        return
     draw_funnel(told)
     rows = [
         (stage.stage, f"{stage.seconds:.2f}", stage.model_calls, stage.cached, stage.model)
