@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -150,3 +150,36 @@ def test_neighbours_as_they_were(tmp_path: Path) -> None:
         refresh(store, "default", extractor=RulesExtractor())
         then = entity_neighbors(store, "Alice Meyer", as_of=datetime(2021, 1, 1, tzinfo=UTC))
         assert [each.name for each in then] == ["Acme Robotics"]
+
+
+def test_neighbours_by_one_predicate_only(filled: tuple[Store, list[str]]) -> None:
+    store, _ = filled
+    tell(store, "Alice Meyer is married to Dora Lind.")
+    found = entity_neighbors(store, "Alice Meyer", hops=2, predicate=" employer ")
+    assert [each.name for each in found] == ["Acme Robotics"]
+    assert entity_neighbors(store, "Alice Meyer", predicate="owner") == []
+    with pytest.raises(InputError, match="predicate"):
+        entity_neighbors(store, "Alice Meyer", predicate="  ")
+
+
+def test_what_is_over_is_not_walked_any_more_once_it_is(tmp_path: Path) -> None:
+    end = NOW + timedelta(days=10)
+    with Store.open(tmp_path / "m.db") as store:
+        store.add([NewFact(text=TEXTS[0], valid_to=end), NewFact(text=TEXTS[1])], now=NOW)
+        refresh(store, "default", extractor=RulesExtractor())
+        moment = NOW
+        graphs = Graphs(store, clock=lambda: moment)
+        for moment, there in ((NOW, 2), (end - timedelta(seconds=1), 2), (end, 1)):  # noqa: B007
+            assert len(ppr_retrieve(graphs, store, ["Acme Robotics"]).facts) == there
+        assert len(ppr_retrieve(graphs, store, ["Alice Meyer"], as_of=NOW).facts) == 2
+        assert entity_neighbors(store, "Alice Meyer", now=end) == []
+        assert len(entity_neighbors(store, "Alice Meyer", now=NOW)) == 1
+        assert len(entity_neighbors(store, "Alice Meyer", now=end, as_of=NOW)) == 1
+
+
+def test_graphs_of_many_times_do_not_pile_up(filled: tuple[Store, list[str]]) -> None:
+    store, _ = filled
+    graphs = Graphs(store)
+    for day in range(12):
+        graphs.of("default", NOW + timedelta(days=day))
+    assert len(graphs._made) <= 5

@@ -31,6 +31,12 @@ def neighbors(
             "--as-of", metavar="TIME", help="By the facts that held then.", show_default=False
         ),
     ] = None,
+    predicate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS", help="Only what is stated so: 'employer'.", show_default=False
+        ),
+    ] = None,
     timezone: Timezone = None,
     db: Db = None,
     agent: Agent = None,
@@ -40,7 +46,12 @@ def neighbors(
     ctx = context(db, agent, as_json, timezone=timezone)
     with ctx.memory() as memory:
         found = memory.entity_neighbors(
-            name, hops=hops, k=limit, direction=_direction(direction), as_of=as_of
+            name,
+            hops=hops,
+            k=limit,
+            direction=_direction(direction),
+            as_of=as_of,
+            predicate=predicate,
         )
         ids = [fact for near in found["neighbors"] for fact in near["facts"]]
         texts = {fact.id: fact.text for fact in memory.store.facts(statuses=None, ids=ids)}
@@ -141,7 +152,10 @@ def link(
     if not yes:
         say("Nothing was changed. Do it with --yes.")
         return
-    say(f"Done. Take it back with: consolidate delete {done['fact']} --yes")
+    if done["run"] is None:
+        say("It was declared so already.")
+        return
+    say(f"Done. Take it back with: consolidate undo {done['run']}")
 
 
 def link_facts(

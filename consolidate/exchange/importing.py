@@ -14,6 +14,7 @@ from consolidate.errors import InputError
 from consolidate.exchange.findings import Audit
 from consolidate.exchange.formats import detect, parse, parse_files
 from consolidate.exchange.records import Broken, ImportReport, NewBlock, Options, Parsed, Said
+from consolidate.graph.edges import triples_of
 from consolidate.store import Store
 from consolidate.store.restoring import restore
 from consolidate.store.validation import check_message
@@ -125,6 +126,10 @@ def _write(store: Store, parsed: Parsed, options: Options, tally: _Tally, now: d
         tally.known += restored.known
         tally.broken += [Broken(line=line, reason=why) for line, why in restored.broken]
         tally.extra = {kind: count for kind, count in restored.extra.items() if count}
+        if tally.extra.get("entity") or tally.extra.get("mention"):
+            for agent in store.agents():
+                if not own or options.agent in (None, agent):
+                    store.draw_edges(agent, triples_of(store.facts(agent=agent, statuses=None)))
         if restored.differ:
             tally.notes.append(
                 f"{restored.differ} known facts have another state here, and keep it"

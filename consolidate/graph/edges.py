@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from consolidate.judge.declared import declared_in
 from consolidate.judge.kinds import behaviour_of
 from consolidate.judge.modality import modality_of
 from consolidate.judge.statements import PRINCIPAL, Statement, statements_of
@@ -29,9 +30,17 @@ def statements_that_hold(text: str) -> list[Statement]:
 
 
 def _triples(fact: Fact) -> tuple[Triple, ...]:
-    declared = _declared(fact)
+    declared = declared_in(fact)
     if declared is not None:
-        return (declared,)
+        return (
+            Triple(
+                subject=declared.subject,
+                predicate=declared.predicate,
+                object=declared.object,
+                value=fact.text[slice(*declared.object)],
+                weight=declared.weight,
+            ),
+        )
     if behaviour_of(fact.kind).planned:
         return ()
     return tuple(
@@ -42,22 +51,4 @@ def _triples(fact: Fact) -> tuple[Triple, ...]:
             value=each.object,
         )
         for each in statements_that_hold(fact.text)
-    )
-
-
-def _declared(fact: Fact) -> Triple | None:
-    """The edge that a fact of kind `relation` was stored for (`graph.joining`): "A PREDICATE B"."""
-    edge = fact.metadata.get("edge")
-    if fact.kind != "relation" or not isinstance(edge, Mapping):
-        return None
-    predicate, weight = edge.get("predicate"), edge.get("weight", 1.0)
-    if not isinstance(predicate, str) or f" {predicate} " not in fact.text:
-        return None
-    subject, _, value = fact.text.partition(f" {predicate} ")
-    return Triple(
-        subject=(0, len(subject)),
-        predicate=predicate,
-        object=(len(fact.text) - len(value), len(fact.text)),
-        value=value,
-        weight=float(weight) if isinstance(weight, int | float) and weight > 0 else 1.0,
     )

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from consolidate.graph.edges import triples_of
 from consolidate.graph.resolve import resolve
+from consolidate.judge.declared import declared_in
 from consolidate.protocols import EntityExtractor
-from consolidate.stages.entities import entities
+from consolidate.stages.entities import entities, named_by
 from consolidate.stages.group import group
 from consolidate.stages.work import Tally, silent
 from consolidate.store import Store
@@ -28,7 +29,8 @@ def refresh(store: Store, agent: str, *, extractor: EntityExtractor | None = Non
     Args:
         store: The memory.
         agent: Whose.
-        extractor: Reads the facts first; without it, facts that no run has seen stay unseen.
+        extractor: Reads the facts first; without it, facts that no run has seen stay
+            unseen, but for declared edges.
 
     Returns:
         Rows written; 0 if all was so already.
@@ -47,7 +49,8 @@ def refresh(store: Store, agent: str, *, extractor: EntityExtractor | None = Non
             for fact, rows in store.mentions_stored(agent).items()
         }
         seen = found.keys() | store.facts_with_entities(agent)
-        facts = tuple(fact for fact in facts if fact.id in seen)
+        facts = tuple(fact for fact in facts if fact.id in seen or declared_in(fact))
+        found = {fact.id: named_by(fact, found.get(fact.id, ())) for fact in facts}
     names = resolve(snapshot, facts, found, _vectors(store, facts))
     groups = group(facts, found, names, hub_size=_HUB)
     return store.save_entities(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from consolidate.errors import InputError
 from consolidate.graph.declaring import find
 from consolidate.graph.registry import lookup
 from consolidate.store import Store
+from consolidate.store.validation import check_name
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -123,28 +124,49 @@ class Neighbour:
     """What those state of one of the two about the other, where they do."""
 
 
-class Graphs:
-    """Graphs of a store, made when asked for and again when the data changed."""
+_MOST_KEPT: Final = 4
+"""Graphs as of other times that are kept: one may be asked for again, many would fill memory."""
 
-    def __init__(self, store: Store) -> None:
+
+class Graphs:
+    """Graphs of a store, made when asked for and again when the data changed.
+
+    Args:
+        store: The memory.
+        clock: Tells the present moment; facts whose validity is over are not walked.
+    """
+
+    def __init__(
+        self, store: Store, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._store = store
-        self._made: dict[str, tuple[int, Graph]] = {}
+        self._clock = clock
+        self._made: dict[tuple[str, datetime | None], tuple[int, datetime | None, Graph]] = {}
         self._lock = threading.Lock()
 
-    def of(self, agent: str) -> Graph:
-        """The present graph of an agent."""
+    def of(self, agent: str, as_of: datetime | None = None) -> Graph:
+        """The present graph of an agent, or that of the facts that held at some time."""
         with self._lock:
-            state = self._store.graph_revision()
-            known = self._made.get(agent)
-            if known is None or known[0] != state:
-                ties = [
-                    (edge.source, edge.target, edge.weight)
-                    for edge in self._store.edges(agent)
-                    if edge.target is not None
-                ]
-                known = (state, _build(self._store.entity_fact_links(agent), ties))
-                self._made[agent] = known
-            return known[1]
+            state, now = self._store.graph_revision(), self._clock()
+            known = self._made.get((agent, as_of))
+            if known is not None:
+                made_at, until, graph = known
+                if made_at == state and (until is None or now < until):
+                    return graph
+            for each in [each for each in self._made if each[1] is not None][: 1 - _MOST_KEPT]:
+                del self._made[each]
+            until = None if as_of is not None else self._store.next_end(agent, now)
+            graph = self._make(agent, as_of, now)
+            self._made[agent, as_of] = (state, until, graph)
+            return graph
+
+    def _make(self, agent: str, as_of: datetime | None, now: datetime) -> Graph:
+        ties = [
+            (edge.source, edge.target, edge.weight)
+            for edge in self._store.edges(agent, as_of=as_of, now=now)
+            if edge.target is not None
+        ]
+        return _build(self._store.entity_fact_links(agent, as_of=as_of, now=now), ties)
 
 
 def ppr_retrieve(
@@ -155,6 +177,7 @@ def ppr_retrieve(
     agent: str = "default",
     damping: float = 0.5,
     k: int = 20,
+    as_of: datetime | None = None,
 ) -> Ranking:
     """Rank facts and entities by Personalised PageRank from some entities.
 
@@ -165,6 +188,7 @@ def ppr_retrieve(
         agent: Whose memory.
         damping: Chance to walk on instead of starting over, over 0 and under 1.
         k: At most so many facts, and so many entities.
+        as_of: By the facts that held at this time instead of those that hold now.
 
     Returns:
         The ranking; empty, with the names in `unknown`, where no name leads to an entity.
@@ -176,7 +200,7 @@ def ppr_retrieve(
         raise InputError(f"damping {damping!r} must be over 0 and under 1")
     if k < 1:
         raise InputError(f"k {k!r} must be 1 or more")
-    graph = graphs.of(agent)
+    graph = graphs.of(agent, as_of)
     seeds: dict[int, None] = {}
     unknown, hubs = [], []
     for name in query_entities:
@@ -215,6 +239,8 @@ def entity_neighbors(
     k: int = 10,
     direction: Direction = "both",
     as_of: datetime | None = None,
+    predicate: str | None = None,
+    now: datetime | None = None,
 ) -> list[Neighbour]:
     """Entities that facts join to one, nearest first, then by how many facts join them.
 
@@ -230,6 +256,8 @@ def entity_neighbors(
         direction: `out` follows only what facts state of an entity ("works at"), `in` only what
             they state of others about it; `both` also joins what one fact names.
         as_of: By the facts that held at this time instead of those that hold now.
+        predicate: Only what facts state with this predicate, such as `employer`.
+        now: The present moment; None asks the clock.
 
     Raises:
         InputError: A value can't be used, or the name leads to several entities.
@@ -239,10 +267,14 @@ def entity_neighbors(
         raise InputError(f"hops {hops!r} must be from 1 to 6")
     if k < 1:
         raise InputError(f"k {k!r} must be 1 or more")
+    if predicate is not None:
+        predicate = " ".join(predicate.split())
+        check_name("predicate", predicate)
     if direction not in ("both", "in", "out"):
         raise InputError(f"direction {direction!r} must be both, in or out")
     start = find(store, agent, entity)
-    joints = _joints(store, agent, direction, as_of)
+    moment = now or datetime.now(UTC)
+    joints = _joints(store, agent, direction, predicate, as_of, moment)
     labels = store.entity_labels(agent)
     seen = {start.id}
     reached: list[Neighbour] = []
@@ -273,21 +305,28 @@ def entity_neighbors(
 
 
 def _joints(
-    store: Store, agent: str, direction: Direction, as_of: datetime | None
+    store: Store,
+    agent: str,
+    direction: Direction,
+    predicate: str | None,
+    as_of: datetime | None,
+    now: datetime,
 ) -> dict[int, list[tuple[int, str, str]]]:
     """For each entity the ones it is joined to, by which fact and predicate."""
     joints: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-    if direction == "both":
+    if direction == "both" and predicate is None:
         of_fact: dict[str, list[int]] = defaultdict(list)
-        for number, fact in store.entity_fact_links(agent, as_of=as_of):
+        for number, fact in store.entity_fact_links(agent, as_of=as_of, now=now):
             of_fact[fact].append(number)
         for fact, numbers in of_fact.items():
             for a in numbers:
                 joints[a] += [(b, fact, "") for b in numbers if b != a]
-    for edge in store.edges(agent, as_of=as_of):
-        if edge.target is not None and direction in ("both", "out"):
+    for edge in store.edges(agent, as_of=as_of, now=now):
+        if edge.target is None or predicate not in (None, edge.predicate):
+            continue
+        if direction in ("both", "out"):
             joints[edge.source].append((edge.target, edge.fact, edge.predicate))
-        if edge.target is not None and direction in ("both", "in"):
+        if direction in ("both", "in"):
             joints[edge.target].append((edge.source, edge.fact, edge.predicate))
     return joints
 

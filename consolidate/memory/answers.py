@@ -260,7 +260,10 @@ class ActAnswer(TypedDict):
 
 
 class LinkAnswer(TypedDict):
-    """A declared edge; `fact` is empty if this is only a preview."""
+    """A declared edge; `fact` is empty if it is new and this is only a preview.
+
+    `run` is what `undo` takes back; null if nothing was stored.
+    """
 
     source: str
     predicate: str
@@ -269,6 +272,7 @@ class LinkAnswer(TypedDict):
     sentence: str
     fact: str
     new: bool
+    run: str | None
 
 
 class NeighborShown(TypedDict):

@@ -43,7 +43,7 @@ class MemoryPart:
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
         self._index: MemoryIndex | None = None
-        self.graphs = Graphs(store)
+        self.graphs = Graphs(store, clock=self.now)
 
     @property
     def backends(self) -> Backends:

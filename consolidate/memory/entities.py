@@ -18,7 +18,6 @@ from consolidate.graph.registry import label
 from consolidate.memory.recall import RecallPart
 from consolidate.memory.tools import fact_data
 from consolidate.serialise import to_data
-from consolidate.times import parse_time
 
 __all__ = ["EXTRACTION_MODES", "EntitiesPart"]
 
@@ -59,6 +58,7 @@ class EntitiesPart(RecallPart):
         k: int = 10,
         direction: walking.Direction = "both",
         as_of: datetime | str | None = None,
+        predicate: str | None = None,
     ) -> _Data:
         """Entities that facts join to one, nearest first.
 
@@ -69,6 +69,7 @@ class EntitiesPart(RecallPart):
             direction: `out` follows what facts state of an entity, `in` what they state of
                 others about it, `both` also joins what one fact names.
             as_of: By the facts that held then.
+            predicate: Only what facts state with this predicate, such as `employer`.
 
         Returns:
             `entity` and its `neighbors`: id, name, type, hops, and of the last step the
@@ -86,7 +87,9 @@ class EntitiesPart(RecallPart):
             hops=hops,
             k=k,
             direction=direction,
-            as_of=None if as_of is None else parse_time(as_of, zone=self.settings.timezone),
+            as_of=self._moment(as_of),
+            predicate=predicate,
+            now=self.now(),
         )
         return {
             "entity": tools.entity_data(found),
@@ -121,8 +124,8 @@ class EntitiesPart(RecallPart):
         """Declare that one entity stands in a relation to another; see `graph.joining.join`.
 
         Returns:
-            `source`, `predicate`, `target`, `weight`, `sentence`, `new`, and `fact`, the id of the
-            fact that states it: forget that one to take the edge back.
+            `source`, `predicate`, `target`, `weight`, `sentence`, `new`; `fact`, the id of the
+            fact that states it, and `run`, which `undo` takes back, None if nothing was stored.
 
         Raises:
             NotFoundError: A name leads to none; names what may be meant.
@@ -134,7 +137,6 @@ class EntitiesPart(RecallPart):
             src,
             dst,
             predicate,
-            extractor=self.backends.knowing([src, dst]).extractor,
             weight=weight,
             now=self.now(),
             preview=preview,
@@ -147,6 +149,7 @@ class EntitiesPart(RecallPart):
             "sentence": joined.sentence,
             "fact": joined.fact,
             "new": joined.new,
+            "run": joined.run or None,
         }
 
     def entity_alias(
@@ -208,7 +211,12 @@ class EntitiesPart(RecallPart):
         )
 
     def ppr_retrieve(
-        self, query_entities: Sequence[str], *, damping: float = 0.5, k: int = 20
+        self,
+        query_entities: Sequence[str],
+        *,
+        damping: float = 0.5,
+        k: int = 20,
+        as_of: datetime | str | None = None,
     ) -> _Data:
         """Facts and entities near to some entities, by Personalised PageRank.
 
@@ -216,6 +224,7 @@ class EntitiesPart(RecallPart):
             query_entities: Their names.
             damping: Chance to walk on instead of starting over, over 0 and under 1.
             k: At most so many facts, and so many entities.
+            as_of: By the facts that held then.
 
         Returns:
             `seeds`, `facts` and `entities` with their `score`, most first; `unknown` are names
@@ -228,10 +237,18 @@ class EntitiesPart(RecallPart):
         if isinstance(query_entities, str):
             raise InputError(f"query_entities {query_entities!r} must be a list of names")
         found = walking.ppr_retrieve(
-            self.graphs, self.store, query_entities, agent=self.agent, damping=damping, k=k
+            self.graphs,
+            self.store,
+            query_entities,
+            agent=self.agent,
+            damping=damping,
+            k=k,
+            as_of=self._moment(as_of),
         )
-        ids = [fact for fact, _ in found.facts]
-        texts = {fact.id: fact.text for fact in self.store.facts(ids=ids, agent=self.agent)}
+        known = self.store.facts(
+            ids=[fact for fact, _ in found.facts], agent=self.agent, statuses=None
+        )
+        texts = {fact.id: fact.text for fact in known}
         labels = self.store.entity_labels(self.agent)
         return {
             "seeds": [{"id": each, "name": labels[each][1]} for each in found.seeds],

@@ -113,7 +113,7 @@ def _declaring(memory: Memory) -> list[Tool]:
             name="entity_link",
             description=(
                 "Declare that one entity stands in a relation to another. Stored as a fact, which "
-                "can be forgotten; declaring it again sets its weight."
+                "can be forgotten, by a run, which can be undone; again sets its weight."
             ),
             parameters=takes(
                 ["src", "dst", "predicate"],
@@ -217,6 +217,7 @@ def _walking(memory: Memory) -> list[Tool]:
                     default="both",
                 ),
                 as_of=text("A date or time; by the facts that held then."),
+                predicate=text("Only what is stated with this one, e.g. 'employer'."),
             ),
             run=memory.entity_neighbors,
             returns=gives(answers.NeighborsAnswer),
@@ -234,6 +235,7 @@ def _walking(memory: Memory) -> list[Tool]:
                 query_entities=texts("Names of what the question is about."),
                 damping=number("Chance to walk on, over 0 and under 1.", 0.5),
                 k=count("At most so many.", 1, 1000, 20),
+                as_of=text("A date or time; by the facts that held then."),
             ),
             run=memory.ppr_retrieve,
             returns=gives(answers.PprAnswer),

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from consolidate.judge.declared import declared_in
 from consolidate.protocols import EntityExtractor
 from consolidate.stages.work import Progress, Tally, in_chunks
 from consolidate.store import Store
 from consolidate.types import Fact, Mention
 
-__all__ = ["entities"]
+__all__ = ["entities", "named_by"]
 
 CHUNK = 1024
 
@@ -45,4 +46,25 @@ def entities(
         known.update(dict.fromkeys(part, ()) | fresh)
         tally.model_calls += len(part)
         tally.failed(store, [(key,) for key in part if key not in fresh], extractor.identity)
-    return {fact.id: known[fact.content_hash] for fact in facts}
+    return {fact.id: named_by(fact, known[fact.content_hash]) for fact in facts}
+
+
+def named_by(fact: Fact, found: Sequence[Mention]) -> tuple[Mention, ...]:
+    """What a fact names, given what an extractor found in its text.
+
+    A declared edge names its two ends, whatever an extractor makes of it.
+    """
+    edge = declared_in(fact)
+    if edge is None:
+        return tuple(found)
+    labels = {
+        (mention.start, mention.end): mention.label
+        for mention in found
+        if mention.label not in ("version", "date")  # which name no entity
+    }
+    return tuple(
+        Mention(
+            start=start, end=end, text=fact.text[start:end], label=labels.get((start, end), "name")
+        )
+        for start, end in (edge.subject, edge.object)
+    )

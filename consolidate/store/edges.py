@@ -17,14 +17,38 @@ from consolidate.store.rows import LIVE_SQL
 from consolidate.times import format_time
 from consolidate.types import Edge, Triple
 
-__all__ = ["HELD_SQL", "EdgePart", "EdgeRow", "edge_rows"]
+__all__ = ["EdgePart", "EdgeRow", "edge_rows", "holding"]
 
-HELD_SQL = (
-    "status NOT IN ('merged', 'forgotten') "
-    "AND coalesce(valid_from, stated_at, recorded_at) <= {moment} "
-    f"AND (valid_to > {{moment}} OR valid_to IS NULL AND {LIVE_SQL})"
+_HELD_SQL = (
+    f"status NOT IN ('merged', 'forgotten') AND CASE WHEN {LIVE_SQL} "  # noqa: S608
+    "THEN valid_to IS NULL OR valid_to > {moment} ELSE coalesce(valid_to, "
+    "(SELECT started_at FROM runs WHERE runs.id = changed_by)) > {moment} END "
+    "AND coalesce(valid_from, stated_at, recorded_at) <= {moment}"
 )
-"""That a fact held at a moment; one that was retired holds up to the end that this gave it."""
+"""That a fact held at a moment; one that was retired holds up to the end that this gave it, else
+up to the run that did it."""
+
+_NOT_OVER_SQL = f"{LIVE_SQL} AND (valid_to IS NULL OR valid_to > {{moment}} OR kind = 'event')"
+"""That a fact holds at the present moment. An event that is over has still happened."""
+
+
+def holding(
+    mark: str, *, history: bool = False, as_of: datetime | None = None, now: datetime | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """A condition for facts that hold, and the value of its mark, if it has one.
+
+    Args:
+        mark: The mark for a moment, such as `?3`; the last of its query.
+        history: All facts.
+        as_of: Those that held at this time.
+        now: Those that hold at this, the present moment; without it, those that were not retired.
+    """
+    if as_of is not None:
+        return _HELD_SQL.format(moment=mark), (format_time(as_of),)
+    if history or now is None:
+        return "1" if history else LIVE_SQL, ()
+    return _NOT_OVER_SQL.format(moment=mark), (format_time(now),)
+
 
 EdgeRow = tuple[int, str, int | None, str, float]
 """Source, predicate, target, value, weight."""
@@ -47,14 +71,17 @@ def edge_rows(
     Returns:
         Rows of the triples whose subject is an entity.
     """
-    rows: set[EdgeRow] = set()
+    # Said twice in one text it is one edge; the one that leads to an entity says more.
+    rows: dict[tuple[int, str, str], EdgeRow] = {}
     for triple in triples:
         source = user if triple.subject is None else _named(triple.subject, mentions)
         if source is not None:
             target = _named(triple.object, mentions)
             target = None if target == source else target
-            rows.add((source, triple.predicate, target, triple.value, triple.weight))
-    return rows
+            same = (source, triple.predicate, triple.value)
+            if same not in rows or rows[same][2] is None:
+                rows[same] = (source, triple.predicate, target, triple.value, triple.weight)
+    return set(rows.values())
 
 
 def _named(span: tuple[int, int], mentions: Sequence[tuple[int, int, int | None]]) -> int | None:
@@ -112,6 +139,7 @@ class EdgePart(Part):
         entity: int | None = None,
         history: bool = False,
         as_of: datetime | None = None,
+        now: datetime | None = None,
     ) -> list[Edge]:
         """Edges of an agent, sorted by source, predicate and fact.
 
@@ -120,16 +148,20 @@ class EdgePart(Part):
             entity: Only those from or to this entity.
             history: Also those whose facts no longer hold.
             as_of: Instead, those whose facts held at this time.
+            now: The present moment: leave out those whose validity is over.
         """
-        held = "1" if history else LIVE_SQL
-        if as_of is not None:
-            held = HELD_SQL.format(moment="?3")
+        held, moment = holding("?3", history=history, as_of=as_of, now=now)
+        of_entity = (
+            "?2 IS NULL"
+            if entity is None
+            else "edges.number IN (SELECT number FROM edges WHERE source = ?2 "
+            "UNION SELECT number FROM edges WHERE target = ?2)"
+        )
         rows = self._db.query(
             f"SELECT {_EDGE_SQL}, {LIVE_SQL} FROM edges "  # noqa: S608
-            "JOIN facts ON facts.id = fact WHERE edges.agent = ?1 "
-            f"AND (?2 IS NULL OR edges.source = ?2 OR target = ?2) AND {held} "
+            f"JOIN facts ON facts.id = fact WHERE edges.agent = ?1 AND {of_entity} AND {held} "
             "ORDER BY edges.source, predicate, fact, value",
-            (agent, entity, *(() if as_of is None else (format_time(as_of),))),
+            (agent, entity, *moment),
         )
         return [_edge(row) for row in rows]
 

@@ -133,6 +133,34 @@ class EntityPart(NamePart, EdgePart):
         written += self._drop_unnamed(agent)
         return written + self.refresh_names(agent)
 
+    def draw_edges(self, agent: str, triples: Mapping[str, Sequence[Triple]]) -> int:
+        """Set the edges of some facts by what their names are known to mean.
+
+        For facts whose names came in from elsewhere; a run draws the edges as it finds names.
+
+        Args:
+            agent: Whose.
+            triples: Fact id to what its text states.
+
+        Returns:
+            Rows written.
+        """
+        with self._db.reading():
+            user = self._db.value(
+                "SELECT id FROM entities WHERE agent = ? AND key = ?", (agent, USER)
+            )
+            places: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
+            for fact, *place in self._db.query(
+                "SELECT fact, start, stop, entity FROM fact_mentions "
+                "JOIN facts ON facts.id = fact WHERE facts.agent = ?",
+                (agent,),
+            ):
+                start, stop, entity = place
+                places[fact].append((start, stop, entity))
+        return self.save_edges(
+            agent, {fact: edge_rows(found, places[fact], user) for fact, found in triples.items()}
+        )
+
     def entities(self, agent: str) -> list[Entity]:
         """Return an agent's entities, sorted by key, with other names and facts."""
         with self._db.reading():

@@ -140,6 +140,12 @@ class JournalPart(DerivedPart):
             pieces = [piece for note in notes for piece in passage_rows(note.id, note.text)]
             self._db.write_many(INSERT_PASSAGE, pieces)
 
+    def count_as_new(self, fact_ids: Sequence[str], *, run: str) -> None:
+        """Make facts that were just added part of a run: undoing it takes them away again."""
+        rows = [self._current("facts", [fact_id]) for fact_id in fact_ids]
+        with self._db.atomic():
+            self._journal([("facts", [row["id"]], None, row) for row in rows if row], run)
+
     def write_link(self, agent: str, link: Link, *, run: str) -> None:
         """Link two facts of an agent; a link that is there already stays as it is."""
         self.write_links(agent, [link], run=run)

@@ -212,3 +212,9 @@ def failures(database: Database) -> None:
             PRIMARY KEY (model, text, other)
         ) WITHOUT ROWID"""
     )
+
+
+@migration(12)
+def edges_to_draw(database: Database) -> None:
+    """Runs that saw nothing new would never draw the edges of what files held before step 8."""
+    database.write("DELETE FROM states")

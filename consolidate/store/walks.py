@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from consolidate.store.derived import DerivedPart
-from consolidate.store.edges import HELD_SQL
+from consolidate.store.edges import holding
 from consolidate.store.rows import LIVE_SQL
-from consolidate.times import format_time
+from consolidate.times import format_time, parse_time
 
 __all__ = ["SOURCE_OF", "WalkPart"]
 
@@ -23,8 +23,22 @@ class WalkPart(DerivedPart):
         """A number that is another after any change of entities, edges or what holds."""
         return int(self._db.value("SELECT number FROM graph_revision"))
 
+    def next_end(self, agent: str, now: datetime) -> datetime | None:
+        """When the first of the facts that hold now will be over, as far as that is known."""
+        first = self._db.value(
+            f"SELECT min(valid_to) FROM facts WHERE agent = ?1 AND {LIVE_SQL} "  # noqa: S608
+            "AND valid_to > ?2 AND kind <> 'event'",
+            (agent, format_time(now)),
+        )
+        return None if first is None else parse_time(first)
+
     def entity_fact_links(
-        self, agent: str, *, history: bool = False, as_of: datetime | None = None
+        self,
+        agent: str,
+        *,
+        history: bool = False,
+        as_of: datetime | None = None,
+        now: datetime | None = None,
     ) -> list[tuple[int, str]]:
         """Which facts name which entities, sorted.
 
@@ -32,11 +46,9 @@ class WalkPart(DerivedPart):
             agent: Whose.
             history: All of them, not only those that hold now.
             as_of: Instead, those that held at this time.
+            now: The present moment: leave out those whose validity is over.
         """
-        held = "1" if history else LIVE_SQL
-        moment: tuple[str | None, ...] = ()
-        if as_of is not None:
-            held, moment = HELD_SQL.format(moment="?2"), (format_time(as_of),)
+        held, moment = holding("?2", history=history, as_of=as_of, now=now)
         rows = self._db.query(
             "SELECT entity_facts.entity, facts.id FROM entity_facts "  # noqa: S608
             "JOIN facts ON facts.id = entity_facts.fact "
