@@ -144,8 +144,11 @@ def test_tests_about_the_checkout_are_not_run_on_an_installed_bundle() -> None:
     assert folder == "."
     patterns = [option.removeprefix("--ignore-glob=") for option in ignored]
 
+    # pytest reads a pattern as a path below the folder that it is started in
+    assert not any("/" in pattern for pattern in patterns)
+
     def is_run(name: str) -> bool:
-        return not any(fnmatch(f"/tests/{name}", pattern) for pattern in patterns)
+        return not any(fnmatch(name, pattern) for pattern in patterns)
 
     assert all(map(is_run, ("test_store_facts.py", "test_backends_onnx.py", "test_cases.py")))
     assert not any(map(is_run, ("test_bundle.py", "test_repository.py", "test_llm_roles.py")))

@@ -20,6 +20,8 @@ from consolidate.server.http import MOST_BYTES, check_exposure, is_loopback
 from consolidate.store import Store
 from consolidate.types import NewFact
 
+pytest.importorskip("mcp", reason="the server needs the package mcp")
+
 TOKEN = "a-token-of-some-length"
 
 
